@@ -19,13 +19,8 @@ def code_of(source: Any, solver: AnySolver, stop: Stop) -> str:
 
     ``source`` is the problem as the caller gave it: a text, a Problem or an Instance.
     """
-    return "\n".join((
-        "import orthobench as ob",
-        "",
-        _problem_line(source),
-        solve_line(solver, stop),
-        "print(outcome.solution)",
-    ))  # fmt: skip
+    lines = _problem_line(source), solve_line(solver, stop), "print(outcome.solution)"
+    return "\n".join(["import orthobench as ob", "", *lines])
 
 
 def solve_line(solver: AnySolver, stop: Stop) -> str:

@@ -14,7 +14,7 @@ from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.calls import calls_of, offered, ratio_of
+from orthobench.stats.calls import Call, calls_of, offered, ratio_of
 from orthobench.stats.cost_curve import CostCurve, cost_curve, cut_short, gap_of
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.differences import Differences
@@ -66,50 +66,55 @@ def compare_by(
     return [[problem.view(cost, tolerance) for problem in problems] for cost, tolerance in views]
 
 
+class _Solver:
+    """The runs of a solver on one problem by seed, with their curves and calls."""
+
+    def __init__(self, result: SolverResult, seeds: Sequence[int], metric: str) -> None:
+        runs = {run.seed: run for run in result.records}
+        self.runs = [runs.get(seed) for seed in seeds]
+        self.curves = [_curve(run, result.level, metric) for run in self.runs]
+        pairs = zip(self.runs, self.curves, strict=True)
+        self.finals = [_final(run, curve, metric) for run, curve in pairs]
+        self.identity = [_identity(run, metric) for run in self.runs]
+        ratio = next(ratio_of(run) for run in self.runs if run)
+        self.calls = calls_of(self.curves, [math.isinf(value) for value in self.finals], ratio)
+
+    def judged(self, call: Call | None) -> Call | None:
+        """Return a call with its metrics."""
+        return call and replace(call, metrics=self.calls.metrics(call.place, self.runs))
+
+
 class _Problem:
-    """The results of one problem: their runs by seed, curves and calls."""
+    """The results of one problem, before costs and a tolerance are chosen."""
 
     def __init__(self, results: Sequence[SolverResult], metric: str) -> None:
         self._results, self._info = results, results[0].problem_info
         self._unit = results[0].records[0].imported.unit
-        self._metric = metric = metric or self._info.primary
+        self._metric = metric or self._info.primary
         self._seeds = sorted({seed for r in results for seed in r.seeds})
         self._solvers = {r.solver: r.records[0].solver for r in results}
-        part = {r.solver: r for r in results if r.takes_part}
-        self._runs = {name: self._by_seed(r) for name, r in part.items()}
-        self._curves = {
-            name: [_curve(run, part[name].level, metric) for run in own]
-            for name, own in self._runs.items()
+        self._ran = ran = {
+            r.solver: _Solver(r, self._seeds, self._metric) for r in results if r.takes_part
         }
-        finals = {
-            name: [_final(*pair, metric) for pair in zip(own, self._curves[name], strict=True)]
-            for name, own in self._runs.items()
-        }
-        ratios = {n: next(ratio_of(run) for run in own if run) for n, own in self._runs.items()}
-        self._calls = {
-            name: calls_of(own, [math.isinf(value) for value in finals[name]], ratios[name])
-            for name, own in self._curves.items()
-        }
-        by_seed = zip(*self._curves.values(), strict=True)
-        gaps = [gap_of([curve for curve in own if curve]) for own in by_seed]
-        gaps = gaps or [gap_of(())] * len(self._seeds)
-        identity = {n: [_identity(run, metric) for run in own] for n, own in self._runs.items()}
-        starts, lowest = [start for start, _ in gaps], [lowest for _, lowest in gaps]
-        ends = Differences(finals, starts, lowest, identity)
-        certified = metric == self._info.primary and not self._unit
-        self._evidence = Evidence(ends, self._calls, certified)
-
-    def _by_seed(self, result: SolverResult) -> list[Run | None]:
-        runs = {run.seed: run for run in result.records}
-        return [runs.get(seed) for seed in self._seeds]
+        by_seed = ([own.curves[s] for own in ran.values()] for s in range(len(self._seeds)))
+        gaps = [gap_of([curve for curve in curves if curve]) for curves in by_seed]
+        ends = Differences(
+            {name: own.finals for name, own in ran.items()},
+            [start for start, _ in gaps],
+            [lowest for _, lowest in gaps],
+            {name: own.identity for name, own in ran.items()},
+        )
+        certified = self._metric == self._info.primary and not self._unit
+        calls = {name: own.calls for name, own in ran.items()}
+        self._evidence = Evidence(ends, calls, certified)
 
     def view(self, cost: str, tolerance: float | None) -> Comparison:
         """Return the comparison by a cost and a tolerance; see `compare`."""
         cost = cost or self._unit or "seconds"
         tolerance = tolerance or self._results[0].tolerance or TOLERANCE
         prices = {
-            name: own.costs([curve.spent(cost) if curve else None for curve in self._curves[name]])
-            for name, own in self._calls.items()
+            name: own.calls.costs([curve and curve.spent(cost) for curve in own.curves])
+            for name, own in self._ran.items()
         }
         decided = self._evidence.decide(prices, tolerance, cost)
         absent = [Decision(name, Verdict.ABSENT) for name in self._solvers if name not in prices]
@@ -125,12 +130,8 @@ class _Problem:
         d = replace(d, name=solver.name, parameters=solver.parameters)
         if not d.as_good:
             return d
-        calls, runs = self._calls[d.solver], self._runs[d.solver]
-        call, exact = (
-            call and replace(call, metrics=calls.metrics(call.place, runs))
-            for call in (d.call, d.exact)
-        )
-        return replace(d, call=call, exact=exact)
+        judged = self._ran[d.solver].judged
+        return replace(d, call=judged(d.call), exact=judged(d.exact))
 
 
 def _curve(run: Run | None, level: Target | None, metric: str) -> CostCurve | None:

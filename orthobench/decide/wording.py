@@ -84,21 +84,15 @@ def use_sentence(solvers: Sequence[str], comparisons: Sequence[Comparison], suit
         return _nobody(comparisons, suite)
     solver, *others = solvers
     good = [c for c in comparisons if c.of(solver).as_good]
-    first = good[0]
-    call = first.of(solver).call
+    calls = [call for c in good if (call := c.of(solver).call)]
+    reached, seeds = sum(call.reached for call in calls), sum(call.seeds for call in calls)
+    named, other = clean(solver), ""
     if len(comparisons) > 1:
-        calls = [call for c in good if (call := c.of(solver).call)]
-        reached, seeds = sum(call.reached for call in calls), sum(call.seeds for call in calls)
         shown = f"{_where(len(good), len(comparisons))}, in {reached} of {seeds} runs"
-        text = f"Use {clean(solver)}: {_quality(solver, good)}{shown}{_price(solver, good)}."
     else:
-        shown = ""
-        if call:
-            seeds_of = f"{call.reached} of {plural(call.seeds, 'seed')}"
-            shown = f", {_amount(first, call)}, on {seeds_of}"
-        named = clean(solver) + stop_text(call.stop if call else None)
-        text = f"Use {named}: {_quality(solver, good)}{shown}"
-        text += f"{_price(solver, good)}.{_other(first)}"
+        shown = f", {_amount(good[0], calls[0])}, on {reached} of {plural(seeds, 'seed')}"
+        named, other = named + stop_text(calls[0].stop), _other(good[0])
+    text = f"Use {named}: {_quality(solver, good)}{shown}{_price(solver, good)}.{other}"
     missed = [c for c in comparisons if c not in good]
     return f"{text}{_misses(others, missed, suite)}"
 

@@ -86,9 +86,8 @@ def _entry(item: Any, registry: Registry, folder: Path | None) -> tuple[Any, typ
         case Mapping():
             pass
         case _:
-            raise UsageError(
-                f"{quoted(item)} is no table, class, object or specification such as 'oja step=0.5'"
-            )
+            known = "table, class, object or specification such as 'oja step=0.5'"
+            raise UsageError(f"{quoted(item)} is no {known}")
     cls = entry.get("name")
     if isinstance(cls, str) and ".py:" in cls:
         cls = class_in(cls, folder)

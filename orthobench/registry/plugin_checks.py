@@ -7,7 +7,6 @@ import inspect
 import textwrap
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from importlib.metadata import Distribution
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,41 +14,10 @@ from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import Oracle, Problem
 from orthobench.contract.solver import Solver
 from orthobench.errors import OrthobenchError, unknown
-from orthobench.tools.environment import version
-
-SOLVER_METHODS = ("init", "step", "advance", "solution", "refuses")
-"""The methods of solvers that are called."""
-
-PROBLEM_METHODS = ("build", "checksum")
-"""The methods of problems that are called."""
 
 
 class PluginError(OrthobenchError):
     """A plugin that cannot be used; the registry lists it as broken."""
-
-
-def check_requirements(distribution: Distribution, plugin: str) -> None:
-    """Refuse a plugin that needs another version of what is installed.
-
-    Raises
-    ------
-    PluginError
-    """
-    from packaging.requirements import Requirement
-    from packaging.version import Version
-
-    for text in distribution.requires or ():
-        needed = Requirement(text)
-        applies = needed.marker is None or needed.marker.evaluate({"extra": ""})
-        here = version(needed.name) if applies else None
-        # the next release is developed under its number
-        fits = (needed.specifier.contains(v, prereleases=True)
-                for v in (here, Version(here).base_version)) if here else [True]  # fmt: skip
-        if not any(fits):
-            raise PluginError(
-                f"{plugin} needs {needed.name}{needed.specifier}, and {here} is installed: "
-                f"pip install -U '{needed.name}{needed.specifier}' {distribution.name}"
-            )
 
 
 def implementations(module: object) -> dict[str, Callable[[], object]]:
@@ -59,11 +27,9 @@ def implementations(module: object) -> dict[str, Callable[[], object]]:
         function = getattr(module, name)
         if not inspect.isroutine(function):
             continue
-        _require(
-            getattr(function, "is_hook", False),
-            f"{name} is not marked as a hook: write @hookimpl above it "
-            "(from orthobench.contract import hookimpl)",
-        )
+        marked = getattr(function, "is_hook", False)
+        remedy = "write @hookimpl above it (from orthobench.contract import hookimpl)"
+        _require(marked, f"{name} is not marked as a hook: {remedy}")
         _require(name in HOOKS, str(unknown("hook", name, HOOKS)))
         hooks[name] = function
     _require(hooks, f"it implements no hook; the hooks are {', '.join(HOOKS)}")
@@ -97,7 +63,8 @@ def reason(error: BaseException, package: str, otherwise: str) -> str:
 
 def solver_name(item: object) -> str:
     """Return the name of a solver class, or raise `PluginError`."""
-    cls = _checked_class(item, Solver, SOLVER_METHODS, "needs")
+    called = "init", "step", "advance", "solution", "refuses"
+    cls = _checked_class(item, Solver, called, "needs")
     steps = cls.step is not Solver.step or cls.advance is not Solver.advance
     _require(steps, f"{cls.__name__} has neither the method step nor advance")
     return str(cls.name)
@@ -105,7 +72,7 @@ def solver_name(item: object) -> str:
 
 def problem_name(item: object) -> str:
     """Return the name of a problem class, or raise `PluginError`."""
-    cls = _checked_class(item, Problem, PROBLEM_METHODS, "offers")
+    cls = _checked_class(item, Problem, ("build", "checksum"), "offers")
     for attribute in ("family", "primary", "tuned_by"):
         _check_text(cls, attribute)
     return str(cls.name)
@@ -143,7 +110,7 @@ def _require(condition: object, message: str) -> None:
 
 
 def _checked_class(item: object, base: type, methods: Iterable[str], oracle: str) -> Any:
-    """Return a class that can be made and called, or raise."""
+    """Return a class that can be made, and whose `methods` can be called, or raise."""
     if not (inspect.isclass(item) and issubclass(item, base)):
         shown = textwrap.shorten(repr(item), 80, placeholder=" ...")
         raise PluginError(f"{shown} is not a subclass of {base.__name__}")
@@ -175,10 +142,9 @@ def _check_signature(cls: type, base: type, name: str) -> None:
     except ValueError:  # compiled functions have no signature
         pass
     except TypeError as error:
-        raise PluginError(
-            f"{cls.__name__}.{name} is called as {name}({', '.join(arguments)}), "
-            f"which it does not take: {error}"
-        ) from error
+        call = f"{name}({', '.join(arguments)})"
+        why = f"{cls.__name__}.{name} is called as {call}, which it does not take: {error}"
+        raise PluginError(why) from error
 
 
 def _check_text(cls: Any, attribute: str) -> None:

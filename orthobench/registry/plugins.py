@@ -16,14 +16,8 @@ from orthobench.contract.problem import AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, quoted, unknown
 from orthobench.harness.restarts import restarted
-from orthobench.registry.plugin_checks import (
-    KINDS,
-    PluginError,
-    check_requirements,
-    implementations,
-    items_of,
-    reason,
-)
+from orthobench.registry.plugin_checks import KINDS, PluginError, implementations, items_of, reason
+from orthobench.tools.environment import version
 from orthobench.tools.places import DEFAULT, place_of
 
 GROUP = "orthobench"
@@ -102,7 +96,7 @@ class Registry:
             name = f"{name} of {plugin.distribution}"
         try:
             if point.dist is not None and plugin.distribution != GROUP:
-                check_requirements(point.dist, str(plugin))
+                _check_requirements(point.dist, plugin)
             self.add(point.load(), plugin)
         except PluginError as error:
             self.broken[name] = str(error)
@@ -176,9 +170,8 @@ class Registry:
             others = tuple(Provided(other, OWN) for other in getattr(cls, "others", ()))
             known[name] = Provided(cls, OWN, others)
         elif there.item is not cls:
-            raise UsageError(
-                f"{cls.__name__} has the name of {kind} {name!r} of {there.plugin}: give it another"
-            )
+            taken = f"the name of {kind} {name!r} of {there.plugin}"
+            raise UsageError(f"{cls.__name__} has {taken}: give it another")
         return name
 
     def extended(self) -> Registry:
@@ -196,10 +189,8 @@ class Registry:
         for kind in type(oracle).__mro__:
             if kind in offered:
                 return offered[kind]
-        raise UsageError(
-            f"no installed family has problems that offer a {type(oracle).__name__}: pass a "
-            "Problem instead of its instance"
-        )
+        why = f"no installed family has problems that offer a {type(oracle).__name__}"
+        raise UsageError(f"{why}: pass a Problem instead of its instance")
 
     def solver(
         self,
@@ -309,6 +300,24 @@ def _near(offers: type[Oracle]) -> Registry:
         if point.module.partition(".")[0] in modules:
             registry.load(point, _plugin(point))
     return registry
+
+
+def _check_requirements(distribution: Distribution, plugin: Plugin) -> None:
+    """Refuse a plugin that needs another version of what is installed."""
+    from packaging.requirements import Requirement
+    from packaging.version import Version
+
+    for text in distribution.requires or ():
+        needed = Requirement(text)
+        applies = needed.marker is None or needed.marker.evaluate({"extra": ""})
+        here = version(needed.name) if applies else None
+        # the next release is developed under its number
+        fits = (needed.specifier.contains(v, prereleases=True)
+                for v in (here, Version(here).base_version)) if here else [True]  # fmt: skip
+        if not any(fits):
+            wanted = f"{needed.name}{needed.specifier}"
+            remedy = f"pip install -U '{wanted}' {distribution.name}"
+            raise PluginError(f"{plugin} needs {wanted}, and {here} is installed: {remedy}")
 
 
 def _overlap(one: Any, other: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,26 +60,20 @@ def check_ending(
 
 
 def check_cells(planned: Collection[Cell]) -> None:
-    """Refuse cells that cannot run, whatever their data."""
-    if (why := next(_refusals(planned), None)) is not None:
-        raise UsageError(why)
-
-
-def _refusals(planned: Collection[Cell]) -> Iterator[str]:
-    """Yield why cells cannot run: places, measures, problems."""
+    """Refuse cells that cannot run, whatever their data: places, measures, problems."""
     for solver in dict.fromkeys(p.solver for p in planned):
         # a default place that is missing concerns the problems of its solver alone
         default = {p.name: p.default for p in parameters_of(type(solver.single))}.get("on", "numpy")
         if str(solver.place) != default and (why := solver.place.missing()):
-            yield f"nothing can be computed on {solver.place}: {why}"
+            raise UsageError(f"nothing can be computed on {solver.place}: {why}")
     for measure, place in dict.fromkeys((p.measure, p.solver.place) for p in planned if p.measure):
         blocks = "their workers report memory in any case" if place.reduces else None
         if why := blocks or Peak.missing(place):
-            yield f"the {measure} of runs on {place} cannot be measured: {why}"
+            raise UsageError(f"the {measure} of runs on {place} cannot be measured: {why}")
     if all(cell.solver.refuses(cell.problem) for cell in planned):
         pairs = ((c.solver.name, c.problem.name, c.solver.refuses(c.problem)) for c in planned)
         reasons = dict.fromkeys(f"{solver} on {problem}: {why}" for solver, problem, why in pairs)
-        yield f"no solver can take these problems ({'; '.join(reasons)})"
+        raise UsageError(f"no solver can take these problems ({'; '.join(reasons)})")
 
 
 def check_problems(planned: Iterable[Cell], done: Collection[str]) -> None:
@@ -101,13 +95,12 @@ def check_problems(planned: Iterable[Cell], done: Collection[str]) -> None:
 
 
 def _refuse_unreported(cells: Sequence[Cell], reported: set[str]) -> None:
-    problem, until = cells[0].problem_label, cells[0].until
+    problem, until, metric = cells[0].problem_label, cells[0].until, cells[0].problem.tuned_by
     if until is not None and until.metric not in reported:
         raise unknown(f"metric of {problem} as the target:", until.metric, reported)
     for level in cells[0].levels:
         if level.metric not in reported:
             raise unknown(f"metric of {problem} to compare at:", level.metric, reported)
-    metric = cells[0].problem.tuned_by
     trials: dict[str, AnySolver] = {}
     for plan in cells:
         solver = plan.solver

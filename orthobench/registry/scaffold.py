@@ -6,10 +6,9 @@ import json
 import keyword
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import entry_points
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,47 +27,46 @@ OWN = "own"
 GATE = "gate.toml"
 """The suite of a gate."""
 
+TEMPLATES = Path(__file__).with_name("templates")
+"""The folder of the templates that are of no family."""
+
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9]|[-_.](?=[A-Za-z0-9]))*")
 _PLACEHOLDER = re.compile(r"@([a-z]+)@")
 
 
 def names_of(name: str) -> dict[str, str]:
     """Return the names of package, entry point and class of a distribution."""
+    wrong = f"{name!r} cannot be the name of a plugin"
     if not _NAME.fullmatch(name) or len(name) > LONGEST:
-        raise UsageError(
-            f"{name!r} cannot be the name of a plugin: write letters, digits and single "
-            f"hyphens, a letter first, at most {LONGEST} of them, such as orthobench-my-solver"
-        )
+        rule = f"letters, digits and single hyphens, a letter first, at most {LONGEST} of them"
+        raise UsageError(f"{wrong}: write {rule}, such as orthobench-my-solver")
     package = _normal(name)
     plugin = package.removeprefix(f"{GROUP}_").replace("_", "-")
     own = {_normal(p.dist.name) for p in entry_points(group=GROUP) if p.dist} - {GROUP}
     hides = package in ("src", "tests") or (find_spec(package) and package not in own)
     if hides or keyword.iskeyword(package):
-        raise UsageError(
-            f"{name!r} cannot be the name of a plugin: its package {package!r} would hide another; "
-            f"another name is orthobench-{name}"
-        )
+        why = f"its package {package!r} would hide another"
+        raise UsageError(f"{wrong}: {why}; another name is orthobench-{name}")
     return {"distribution": name, "package": package, "plugin": plugin, "solver": _class(plugin)}
 
 
-def families(registry: Registry) -> dict[str, Traversable]:
+def families(registry: Registry) -> dict[str, Path]:
     """Return the folders of templates by family: ``polar-factor``.
 
     They are ``scaffold/polar-factor`` in the package of the family's base class.
     """
-    found = {OWN: files("orthobench.registry") / "templates" / OWN}
+    found = {OWN: TEMPLATES / OWN}
     for provided in registry.problems.values():
         slug = _slug(provided.item.family)
         for base in provided.item.__mro__:
-            package = base.__module__.partition(".")[0]
-            if not hasattr(sys.modules[package], "__path__"):
-                continue
-            if (folder := files(package) / "scaffold" / slug).is_dir():
-                found[slug] = folder
+            package = sys.modules[base.__module__.partition(".")[0]]
+            for root in getattr(package, "__path__", ()):
+                if (folder := Path(root, "scaffold", slug)).is_dir():
+                    found[slug] = folder
     return found
 
 
-def templates_of(family: str, registry: Registry) -> Traversable:
+def templates_of(family: str, registry: Registry) -> Path:
     """Return the templates of a family; an unknown one is a `UsageError`."""
     found = families(registry)
     if _slug(family) not in found:
@@ -91,7 +89,7 @@ def write_ci(folder: Path, ci: str) -> list[Path]:
     if not (folder / "pyproject.toml").is_file():
         raise UsageError(f"{folder.absolute()} has no pyproject.toml; call this in a project's "
                          "folder, or give the name of a new plugin")  # fmt: skip
-    texts = {path: each.read_text(encoding="utf-8") for path, each in _of_ci(ci)}
+    texts = _of_ci(ci)
     for path, text in texts.items():
         there = folder / path  # the systems share some files
         if there.exists() and (not there.is_file() or there.read_bytes() != text.encode()):
@@ -110,15 +108,14 @@ def _written(texts: Mapping[str, str], folder: Path) -> list[Path]:
 
 
 def render(
-    names: Mapping[str, str], family: Traversable | None, author: str | None = None, ci: str = ""
+    names: Mapping[str, str], family: Path | None, author: str | None = None, ci: str = ""
 ) -> dict[str, str]:
     """Return the text of each file by its path."""
     release = ".".join(__version__.split(".")[:2])
     values = {**names, "author": _author(names["distribution"], author), "orthobench": release}
-    common = _templates(files("orthobench.registry") / "templates" / "plugin", "")
-    of_family = _templates(family, "src/@package@/") if family else ()
-    every = [*common, *of_family, *(_of_ci(ci) if ci else ())]
-    texts = {path: each.read_text("utf-8") for path, each in every}
+    texts = _templates(TEMPLATES / "plugin")
+    texts |= _templates(family, "src/@package@/") if family else {}
+    texts |= _of_ci(ci) if ci else {}
     code = "\n".join(text for path, text in texts.items() if path.endswith(".py"))
     if names["solver"] in re.findall(r"\w+", code):  # an import or a class has this name
         values["solver"] += "Method"
@@ -142,14 +139,15 @@ def _gate(comparison: str, plugin: str) -> str:
     return f'{kept}\n[[solver]]\nname = "{plugin}"\n'
 
 
-def _of_ci(ci: str) -> Iterator[tuple[str, Traversable]]:
-    for name in ("common", ci):
-        yield from _templates(files("orthobench.registry") / "templates" / "ci" / name, "")
+def _of_ci(ci: str) -> dict[str, str]:
+    return _templates(TEMPLATES / "ci" / "common") | _templates(TEMPLATES / "ci" / ci)
 
 
 def _author(distribution: str, author: str | None) -> str:
     """Return the TOML table of the author, by default the user of git."""
-    name = clean(author or _git_user()) or f"The {distribution} developers"
+    with suppress(OSError, GitError):
+        author = author or git(Path(), "config", "--get", "user.name")
+    name = clean(author or "") or f"The {distribution} developers"
     return f"{{ name = {json.dumps(name, ensure_ascii=False)} }}"
 
 
@@ -169,17 +167,10 @@ def _slug(family: str) -> str:
     return re.sub("[ _]", "-", family.lower())
 
 
-def _templates(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        below = path + re.sub("^dot-", ".", entry.name)
-        if entry.is_dir():
-            yield from _templates(entry, f"{below}/")
-        elif entry.name.endswith(".in"):
-            yield below.removesuffix(".in"), entry
-
-
-def _git_user() -> str:
-    try:
-        return git(Path(), "config", "--get", "user.name")
-    except (OSError, GitError):
-        return ""
+def _templates(folder: Path, into: str = "") -> dict[str, str]:
+    """Return the text of each template in a folder, by the path of its file in a plugin."""
+    texts = {}
+    for template in sorted(folder.rglob("*.in")):
+        path = re.sub("(^|/)dot-", r"\1.", template.relative_to(folder).as_posix())
+        texts[into + path.removesuffix(".in")] = template.read_text("utf-8")
+    return texts

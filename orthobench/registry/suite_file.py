@@ -15,29 +15,23 @@ from orthobench.contract.problem import Oracle
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import NOT_TEXT, UsageError, is_text
 from orthobench.harness.execution import MEASURES
-from orthobench.harness.suite import (
-    COMMAND_LINE,
-    END,
-    FULL,
-    SCORES,
-    TRIALS,
-    Suite,
-    SuiteProblem,
-    SuiteSolver,
-)
+from orthobench.harness.suite import COMMAND_LINE, FULL, SCORES, Suite, SuiteProblem, SuiteSolver
 from orthobench.registry import suite_values as values
 from orthobench.registry.entries import KeyPath, SuiteError, entries
 from orthobench.registry.plugins import Registry, catalogue
 from orthobench.tools import toml
 from orthobench.tools.places import place_of
 
-KEYS = (
-    "description", "seeds", "threads", "budget", "target", "tuning", "levels", "tolerance", "on",
-    "measure", "problem", "solver",
-)  # fmt: skip
+PLAIN = {
+    "description": values.TEXT, "threads": values.COUNT, "tolerance": values.PART,
+    "measure": values.one_of(MEASURES),
+}  # fmt: skip
+"""The keys of a suite whose value is a text or a number."""
+
+KEYS = (*PLAIN, "seeds", "budget", "target", "tuning", "levels", "on", "problem", "solver")
 """The keys of a suite."""
 
-TUNING = ("trials", "seeds", "score")
+TUNING = {"trials": values.COUNT, "seeds": values.COUNT, "score": values.one_of(SCORES)}
 """The keys of ``[tuning]``."""
 
 DEFAULT = "quickstart"
@@ -61,22 +55,13 @@ def load(
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the suite {path}: {error}") from None
-    try:
-        reader = _Reader({**table, **changes}, registry.extended(), changes, path.parent)
-        suite = reader.suite(path.stem)
-    except SuiteError as error:
-        if error.path and error.path[0] in changes:
-            raise error.as_usage_error("command line") from None
-        raise error.as_usage_error(str(path)) from None
-    return replace(suite, text=text)
+    reader = _Reader({**table, **changes}, registry.extended(), changes, path.parent)
+    return replace(reader.read(path.stem, str(path)), text=text)
 
 
 def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     """Make a suite from a table; its problems and solvers may be items of `entries`."""
-    try:
-        return _Reader(table, registry.extended()).suite(name)
-    except SuiteError as error:
-        raise error.as_usage_error(name) from None
+    return _Reader(table, registry.extended()).read(name, name)
 
 
 def requested_suite(
@@ -124,34 +109,35 @@ class _Reader:
     changed: Collection[str] = ()
     folder: Path | None = None
 
+    def read(self, name: str, source: str) -> Suite:
+        """Return the suite; an error names its source and key."""
+        try:
+            return self.suite(name)
+        except SuiteError as error:
+            changed = bool(error.path) and error.path[0] in self.changed
+            raise error.as_usage_error("command line" if changed else source) from None
+
     def suite(self, name: str) -> Suite:
         """Return the suite; raise `SuiteError` if it cannot be run."""
-        table = self.table
+        table, tuning = self.table, self.table.get("tuning", {})
         values.require_known(table, (), "key", KEYS)
-        tuning = table.get("tuning", {})
         values.require(isinstance(tuning, dict), ("tuning",), "must be a table")
         values.require_known(tuning, ("tuning",), "key", TUNING)
-        trials = values.value_of(tuning, "trials", TRIALS, values.COUNT, ("tuning",))
-        score = values.value_of(tuning, "score", END, values.one_of(SCORES), ("tuning",))
+        plain, tuned = values.checked(table, PLAIN), values.checked(tuning, TUNING, ("tuning",))
         seeds = values.seeds_of(table.get("seeds", 10))
-        tried = values.value_of(tuning, "seeds", len(seeds), values.COUNT, ("tuning",))
-        measure = values.value_of(table, "measure", "", values.one_of(MEASURES))
+        tried = tuned.pop("seeds", len(seeds))
         problems = tuple(self.problems())
-        solvers = tuple(self.solvers(problems, trials))
+        solvers = tuple(self.solvers(problems, tuned.get("trials", Suite.trials)))
         values.require_few(len(problems) * len(solvers) * len(seeds), ())
         suite = Suite(
-            name=f"{name}-{measure}" if measure else name,
-            description=values.value_of(table, "description", "", values.TEXT),
-            problems=problems,
-            solvers=solvers,
-            seeds=seeds,
-            threads=values.value_of(table, "threads", 1, values.COUNT),
+            f"{name}-{plain['measure']}" if "measure" in plain else name,
+            problems,
+            solvers,
+            seeds,
             target=values.target_of(table.get("target")),
-            trials=trials,
             tuning_seeds=seeds[:tried] if tried < len(seeds) else (),
-            score=score,
-            measure=measure,
-            tolerance=values.value_of(table, "tolerance", None, values.PART),
+            **plain,
+            **tuned,
         )
         for p in problems:
             why = f"nothing limits {p.label!r}; set samples, steps, seconds or flops"
@@ -175,9 +161,8 @@ class _Reader:
             limit = values.budget_of(entry["budget"], (*path, "budget")) if own else budget
             place: KeyPath = (*path, "levels") if "levels" in entry else ("levels",)
             asked = entry.get("levels", self.table.get("levels"))
-            for given in values.crossed(settings, path):
-                problem = values.made(self.registry.problem, entry["name"], given, path)
-                text = values.label_of(entry, settings, problem, given, path, labels)
+            make = self.registry.problem
+            for text, (problem,) in values.variants(entry, settings, make, path, labels):
                 version = self.registry.problems[entry["name"]].version
                 levels = values.levels_of(problem.at if asked is None else asked, place)
                 yield SuiteProblem(problem, text, limit, version, levels)
@@ -186,12 +171,13 @@ class _Reader:
         """Yield the solvers, and all trials."""
         offered = tuple(dict.fromkeys(p.problem.offers for p in problems))
         found = self.entries("solver") if "solver" in self.table else self.suitable(offered)
-        self.refuse_clusters(found)
+        self.refuse_clusters(self.table.get("on"), "on", ())
         labels: set[str] = set()
         for i, entry in enumerate(found):
             path: KeyPath = ("solver", i)
             other = ("name", "label", *(["on"] if "on" in self.changed else []))
             own = {key: value for key, value in entry.items() if key not in other}
+            self.refuse_clusters(own.get("on"), "solver", path)
             new: set[str] = set()  # classes of one name have the same labels
             for offers, cls in _classes(self.registry, entry["name"], offered):
                 settings, seen = self.placed(own, entry["name"], cls), set(labels)
@@ -206,11 +192,7 @@ class _Reader:
                 values.require(len(points) <= trials, (*path, next(iter(grids), "")), many)
                 fixed = {key: value for key, value in settings.items() if key not in grids}
                 make = partial(self.registry.solver, offers=offers)
-                for given in values.crossed(fixed, path):
-                    built = [
-                        values.made(make, entry["name"], given | point, path) for point in points
-                    ]
-                    text = values.label_of(entry, fixed, built[0], given, path, seen)
+                for text, built in values.variants(entry, fixed, make, path, seen, points):
                     version = self.registry.solver_class(entry["name"], offers).version
                     for solver, point in zip(built, points, strict=True):
                         yield SuiteSolver(solver, text, point, version)
@@ -224,6 +206,7 @@ class _Reader:
         if "on" not in self.table or "on" in settings:
             return settings
         places = values.listed(self.table["on"])
+        values.require(places, ("on",), "an empty list leaves nowhere to compute")
         able = places if cls is None else self.among(places, cls)
         if not able:
             why = elsewhere(place_of(str(places[0])))
@@ -250,23 +233,17 @@ class _Reader:
                     grids = {p.name: {"tune": True} for p in declared if p.grid}
                     suitable.append({"name": name, **grids})
                     break
-        values.require(
-            suitable, ("problem",), "no installed solver takes these; see orthobench list"
-        )
+        why = "no installed solver takes these; see orthobench list"
+        values.require(suitable, ("problem",), why)
         return suitable
 
-    def refuse_clusters(self, solvers: Sequence[Mapping[str, Any]]) -> None:
-        """Refuse a Dask cluster in a file: its owner can run code here."""
-        if self.folder is None or "on" in self.changed:
-            return
-        tables: dict[KeyPath, Mapping[str, Any]] = {(): self.table}
-        if "solver" not in self.changed:
-            tables |= {("solver", i): entry for i, entry in enumerate(solvers)}
-        for path, table in tables.items():
-            for on in values.listed(table.get("on")):
-                why = "a file may not name a cluster, whose owner could run code here"
-                mend = f"{why}: use --on {on} if you trust it"
-                values.require("://" not in str(on), (*path, "on"), mend)
+    def refuse_clusters(self, on: Any, key: str, path: KeyPath) -> None:
+        """Refuse a Dask cluster that a file names: its owner can run code here."""
+        typed = self.folder is None or key in self.changed
+        for place in () if typed else values.listed(on):
+            why = "a file may not name a cluster, whose owner could run code here"
+            mend = f"{why}: use --on {place} if you trust it"
+            values.require("://" not in str(place), (*path, "on"), mend)
 
 
 def _classes(

@@ -6,6 +6,7 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, TypeAlias, TypeVar
 
@@ -19,6 +20,7 @@ from orthobench.harness.suite import FULL, SIZES
 from orthobench.registry.entries import KeyPath, SuiteError
 
 T = TypeVar("T")
+Item = TypeVar("Item", bound=AnyProblem | AnySolver)
 
 MOST_CELLS = 2_000_000
 """Maximum number of cells of a suite."""
@@ -37,6 +39,9 @@ def is_finite(value: Any) -> bool:
 
 Kind: TypeAlias = tuple[Callable[[Any], bool], str]
 """A test of a value, and the words for what it must be."""
+
+Kinds: TypeAlias = Mapping[str, Kind]
+"""The kind of the value of each key."""
 
 COUNT: Kind = (
     lambda value: type(value) is int and 1 <= value <= MOST, f"a whole number from 1 to {MOST:,}"
@@ -68,13 +73,13 @@ def require_few(count: int, path: KeyPath) -> None:
     require(count <= MOST_CELLS, path, f"{cells} cells, {most}")
 
 
-def value_of(
-    table: Mapping[str, Any], key: str, default: Any, kind: Kind, path: KeyPath = ()
-) -> Any:
-    """Return the value of a key, which has to be of a kind, or the default."""
-    value, (right, must) = table.get(key, default), kind
-    require(value is default or right(value), (*path, key), f"must be {must}, not {quoted(value)}")
-    return value
+def checked(table: Mapping[str, Any], kinds: Kinds, path: KeyPath = ()) -> dict[str, Any]:
+    """Return the values of keys that a table has, each of which has to be of its kind."""
+    found = {key: table[key] for key in kinds if table.get(key) is not None}
+    for key, value in found.items():
+        right, must = kinds[key]
+        require(right(value), (*path, key), f"must be {must}, not {quoted(value)}")
+    return found
 
 
 def one_of(words: Collection[str]) -> Kind:
@@ -176,32 +181,37 @@ def of_size(part: Any, size: str) -> Any:
     return {key: of_size(value, size) for key, value in part.items()}
 
 
-def made(
-    make: Callable[[str, Mapping[str, Any]], T], name: str, settings: Mapping[str, Any],
-    path: KeyPath,
-) -> T:  # fmt: skip
-    """Make a solver or problem; a wrong name or parameter is a `SuiteError`."""
+@contextmanager
+def naming(path: KeyPath) -> Iterator[None]:
+    """Give an error about a name or a parameter the path of its key."""
     try:
-        return make(name, settings)
+        yield
     except ParameterError as error:
         raise SuiteError((*path, error.parameter), str(error)) from None
     except UsageError as error:
         raise SuiteError((*path, "name"), str(error)) from None
 
 
-def label_of(
+def variants(
     entry: Mapping[str, Any],
     settings: Mapping[str, Any],
-    item: AnyProblem | AnySolver,
-    given: Mapping[str, Any],
+    make: Callable[[str, Mapping[str, Any]], Item],
     path: KeyPath,
     taken: set[str],
-) -> str:
-    """Return the label of an entry, and add it to those taken."""
-    own = value_of(entry, "label", "", TEXT, path)
-    crossed = {k: v for k, v in given.items() if isinstance(settings[k], list)}
-    text = " ".join([own, *(f"{k}={v}" for k, v in crossed.items())]) if own else label(item, given)
-    why = f"two entries are both called {quoted(text)}; give one a `label`"
-    require(text not in taken, path, why)
-    taken.add(text)
-    return text
+    grid: Sequence[Mapping[str, Any]] = ({},),
+) -> Iterator[tuple[str, list[Item]]]:
+    """Yield the label of each combination of settings, and an item for each point of a grid.
+
+    A label that is ``taken`` is refused; the others are added.
+    """
+    own = checked(entry, {"label": TEXT}, path).get("label", "")
+    lists = [key for key, value in settings.items() if isinstance(value, list)]
+    for given in crossed(settings, path):
+        with naming(path):
+            items = [make(entry["name"], {**given, **point}) for point in grid]
+        named = " ".join([own, *(f"{key}={given[key]}" for key in lists)])
+        text = named if own else label(items[0], given)
+        why = f"two entries are both called {quoted(text)}; give one a `label`"
+        require(text not in taken, path, why)
+        taken.add(text)
+        yield text, items

@@ -11,7 +11,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +44,7 @@ class Stop:
     @property
     def argument(self) -> str:
         """The argument of `orthobench.solve`, as Python; empty without a limit."""
-        values = (f"{name}={_plain(value)}" for name, value in self.limits)
+        values = (f"{name}={float(value)!r}".removesuffix(".0") for name, value in self.limits)
         return f"ob.Budget({', '.join(values)})" if self.limits else ""
 
     def __str__(self) -> str:
@@ -150,33 +149,29 @@ def calls_of(
     ratio : float
         The ratio of the numbers of steps of two checkpoints.
     """
-    values = np.where(np.asarray(failed, bool), math.inf, math.nan)
-    sound = [(s, curve) for s, curve in enumerate(curves) if curve is not None]
+    sound = {s: curve for s, curve in enumerate(curves) if curve is not None}
     if not sound:
         nothing = np.empty((0, len(curves)))
         return Calls((), nothing, nothing.astype(np.intp), whole=False)
-    name, grid = _stops([curve for _, curve in sound], ratio)
-    testable, at = np.ones(len(grid), bool), np.zeros((len(grid), len(sound)), np.intp)
-    for j, (_, curve) in enumerate(sound):
-        place = np.searchsorted(curve.steps, grid)
-        beyond = place == len(curve.steps)
-        at[:, j] = np.minimum(place, len(curve.steps) - 1)
-        testable &= np.where(beyond, curve.ended, curve.steps[at[:, j]] == grid)
-    last = np.array([len(curve.steps) - 1 for _, curve in sound])
-    whole = all(curve.ended or curve.limits for _, curve in sound)
+    name, grid = _stops([*sound.values()], ratio)
+    last, places = np.full(len(curves), -1), np.full((len(grid), len(curves)), -1)
+    testable = np.ones(len(grid), bool)
+    for s, curve in sound.items():
+        place, last[s] = np.searchsorted(curve.steps, grid), len(curve.steps) - 1
+        places[:, s] = np.minimum(place, last[s])
+        testable &= np.where(place > last[s], curve.ended, curve.steps[places[:, s]] == grid)
+    whole = all(curve.ended or curve.limits for curve in sound.values())
     if whole:
-        testable &= ~(at == last).all(axis=1)
-    stops = [Stop.at(**{name: int(n)}) for n in grid[testable]]
-    at = at[testable]
+        testable &= ~(places == last).all(axis=1)
+    stops, places = [Stop.at(**{name: int(n)}) for n in grid[testable]], places[testable]
     if whole:
         # one seed may end by its steps, and another one by its samples
-        limits = {n: limit for _, curve in sound for n, limit in curve.limits.items()}
+        limits = {n: limit for curve in sound.values() for n, limit in curve.limits.items()}
         stops.append(Stop.at(**limits))
-        at = np.vstack([at, last])
-    places = np.full((len(stops), len(curves)), -1, np.intp)
-    values = np.tile(values, (len(stops), 1))
-    for (s, curve), own in zip(sound, at.T, strict=True):
-        places[:, s], values[:, s] = own, curve.values[own]
+        places = np.vstack([places, last])
+    values = np.tile(np.where(failed, math.inf, math.nan), (len(stops), 1))
+    for s, curve in sound.items():
+        values[:, s] = curve.values[places[:, s]]
     return Calls(tuple(stops), values, places, whole)
 
 
@@ -213,7 +208,3 @@ def _stops(curves: Sequence[CostCurve], ratio: float) -> tuple[str, NDArray[np.i
 def _grid(ratio: float) -> NDArray[np.int64]:
     numbers = itertools.takewhile(lambda n: n <= LONGEST, checkpoints(ratio))
     return np.fromiter(numbers, np.int64)
-
-
-def _plain(value: Any) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(float(value))

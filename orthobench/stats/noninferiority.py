@@ -8,7 +8,7 @@ from `FEWEST` on, an end is the extreme difference, and at least that of Student
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -44,45 +44,48 @@ def upper_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
     ndarray, shape (m,)
         Infinite if the values are too few.
     """
-    ends = np.full(len(rows), np.inf)
-    for at, values in _by_count(np.maximum(rows, 0.0), alike):
-        n = values.shape[1]
-        if n == 1:
-            ends[at] = values[:, 0]
-        elif (allowed := sign_test_allows(n, tail)) >= 0:
-            ends[at] = np.partition(values, n - 1 - allowed, axis=1)[:, n - 1 - allowed]
-        else:
-            ends[at] = np.fmax(values.max(axis=1), _student_end(values, tail))
-    return ends
+    return _ends(np.maximum(rows, 0.0), tail, alike, _sign_test_ends)
 
 
 def lower_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
     """Return the lower end of the interval of the centre of each row; see `upper_ends`."""
-    ends = np.full(len(rows), -np.inf)
-    for at, values in _by_count(rows, alike):
-        n = values.shape[1]
-        if n == 1:
-            ends[at] = values[:, 0]
-        elif (allowed := sign_test_allows(n, tail)) >= 0:
-            # one failed run among the differences would make every rank useless
-            signs = np.partition(values, allowed, axis=1)[:, allowed]
-            ranks = signed_rank_intervals(values, 1 - 2 * tail)[0]
-            ends[at] = np.where((np.abs(values) > FAR / 2).any(axis=1), signs, ranks)
-        else:
-            ends[at] = np.fmin(values.min(axis=1), -_student_end(-values, tail))
-    return ends
+    # a difference, since it has no negative zero
+    return 0.0 - _ends(-rows, tail, alike, _signed_rank_ends)
 
 
-def _by_count(rows: Array, alike: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Array]]:
-    """Yield the rows that have an end by their number of values, without NaN."""
+def _ends(
+    rows: Array, tail: float, alike: NDArray[np.bool_], of_many: Callable[[Array, float], Array]
+) -> Array:
+    """Return upper ends, by the test `of_many` for rows with enough values."""
+    ends = np.full(len(rows), np.inf)
     counts = (~np.isnan(rows)).sum(axis=1)
     able = alike | (counts >= FEWEST)
     for n in np.unique(counts[able]).tolist():
         at = able & (counts == n)
-        yield at, rows[at][~np.isnan(rows[at])].reshape(-1, n)
+        values = rows[at][~np.isnan(rows[at])].reshape(-1, n)
+        if n == 1:
+            ends[at] = values[:, 0]
+        elif sign_test_allows(n, tail) >= 0:
+            ends[at] = of_many(values, tail)
+        else:
+            ends[at] = np.fmax(values.max(axis=1), _student_ends(values, tail))
+    return ends
 
 
-def _student_end(rows: Array, tail: float) -> Array:
+def _sign_test_ends(rows: Array, tail: float) -> Array:
+    place = rows.shape[1] - 1 - sign_test_allows(rows.shape[1], tail)
+    ends: Array = np.partition(rows, place, axis=1)[:, place]
+    return ends
+
+
+def _signed_rank_ends(rows: Array, tail: float) -> Array:
+    # one failed run among the differences would make every rank useless
+    useless = (np.abs(rows) > FAR / 2).any(axis=1)
+    _, ends = signed_rank_intervals(rows, 1 - 2 * tail)
+    return np.where(useless, _sign_test_ends(rows, tail), ends)
+
+
+def _student_ends(rows: Array, tail: float) -> Array:
     n = rows.shape[1]
     with np.errstate(invalid="ignore"):
         reach = student_quantile(1 - tail, n - 1) * rows.std(axis=1, ddof=1) / math.sqrt(n)
@@ -108,12 +111,11 @@ def seeds_to_decide(values: Array, tolerance: float, tail: float) -> int | None:
         return FEWEST - n
     within = int((values <= tolerance).sum())
     minor = min(within, n - within)
-    share = (minor + 0.5) / (n + 1) if minor else 0.0
-    for total in range(n + 1, MOST_SEEDS + 1):
-        allowed = sign_test_allows(total, tail)
-        if allowed >= share * total or (minor == 0 and allowed < 0):
-            return total - n
-    return None
+    if minor == 0:
+        return 1
+    share, totals = (minor + 0.5) / (n + 1), range(n + 1, MOST_SEEDS + 1)
+    enough = (total - n for total in totals if sign_test_allows(total, tail) >= share * total)
+    return next(enough, None)
 
 
 def signed_rank_intervals(rows: Array, level: float) -> tuple[Array, Array]:
@@ -122,7 +124,7 @@ def signed_rank_intervals(rows: Array, level: float) -> tuple[Array, Array]:
     Parameters
     ----------
     rows : ndarray, shape (m, n)
-        May be infinite; NaN is left out.
+        May be infinite, but not NaN.
     level : float
         Coverage, for values that are symmetric about their centre.
 
@@ -132,17 +134,13 @@ def signed_rank_intervals(rows: Array, level: float) -> tuple[Array, Array]:
         Order statistics of the averages of all pairs of values (Hollander and Wolfe 1973, section
         3.3); infinite with too few values.
     """
-    low, high = np.full(len(rows), -np.inf), np.full(len(rows), np.inf)
-    counts = (~np.isnan(rows)).sum(axis=1)
-    for n in np.unique(counts).tolist():
-        at, beyond = counts == n, _averages_beyond(n, level)
-        if not beyond:
-            continue
-        values = bounded(rows[at][~np.isnan(rows[at])]).reshape(-1, n)
-        first, second = np.triu_indices(n)
-        averages = np.sort((values[:, first] + values[:, second]) / 2, axis=1)
-        low[at], high[at] = restored(averages[:, beyond - 1]), restored(averages[:, -beyond])
-    return low, high
+    m, n = rows.shape
+    beyond = _averages_beyond(n, level)
+    if not beyond:
+        return np.full(m, -np.inf), np.full(m, np.inf)
+    values, (first, second) = bounded(rows), np.triu_indices(n)
+    averages = np.sort((values[:, first] + values[:, second]) / 2, axis=1)
+    return restored(averages[:, beyond - 1]), restored(averages[:, -beyond])
 
 
 @lru_cache(maxsize=256)
@@ -162,6 +160,6 @@ def factor_interval(a: Sequence[float], b: Sequence[float], level: float) -> tup
     """Return the signed-rank interval of the factor a / b of paired costs; NaN is left out."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.asarray(a, dtype=np.float64)) - np.log(np.asarray(b, dtype=np.float64))
-        low, high = signed_rank_intervals(logs[None], level)
-        ends = np.exp([low[0], high[0]])
-    return float(ends[0]), float(ends[1])
+        ends = signed_rank_intervals(logs[None, ~np.isnan(logs)], level)
+        low, high = np.exp(np.ravel(ends)).tolist()
+    return low, high

@@ -112,19 +112,18 @@ def run_matrix(results: Sequence[SolverResult]) -> RunMatrix:
     instances = _instances(results)
     row = {solver: i for i, solver in enumerate(solvers)}
     column = {instance: j for j, instance in enumerate(instances)}
-    found = {
-        (row[result.solver], column[result.problem, run.seed]): (run, result.level)
-        for result in begun
-        for run in result.finished
-        if (result.problem, run.seed) in column
-    }
-    tried = {at: cost_curve(run, level) for at, (run, level) in found.items()}
-    curves = {at: curve for at, curve in tried.items() if curve is not None}
+    runs, curves = dict[tuple[int, int], Run](), dict[tuple[int, int], CostCurve]()
+    for result in begun:
+        for run in result.finished:
+            if (result.problem, run.seed) in column:
+                at = row[result.solver], column[result.problem, run.seed]
+                runs[at] = run
+                if curve := cost_curve(run, result.level):
+                    curves[at] = curve
     of_instance = grouped(curves, lambda at: at[1])
     groups = [[curves[at] for at in of_instance.get(j, ())] for j in range(len(instances))]
     taking_part = {(result.solver, result.problem) for result in begun}
     problems = dict.fromkeys(problem for problem, _ in instances)
-    runs = {at: run for at, (run, _) in found.items()}
     start = np.array([gap_of(own)[0] for own in groups])
     lowest = np.array([_lowest(own) for own in groups])
     absent = tuple((s, p) for s in solvers for p in problems if (s, p) not in taking_part)

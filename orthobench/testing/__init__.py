@@ -15,22 +15,13 @@ from __future__ import annotations
 from orthobench.contract.problem import AnyInstance, AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.testing import checks_of_problems, checks_of_solvers
-from orthobench.testing.check import (
-    Check,
-    CheckResults,
-    CheckStatus,
-    NotCheckable,
-    NotConforming,
-    Result,
-    require,
-)
+from orthobench.testing.check import CheckResults, CheckStatus, NotCheckable, NotConforming, Result
 from orthobench.testing.counting_arrays import counted, counting
 from orthobench.testing.flop_counting import check_flops
 from orthobench.testing.reference import given
 from orthobench.testing.short_runs import example
 
 __all__ = [
-    "Check",
     "CheckResults",
     "CheckStatus",
     "NotCheckable",
@@ -76,8 +67,8 @@ def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> Chec
     ['flops']
     """
     small = example(solver) if instance is None else instance
-    checks = checks_of_solvers.checks(solver)
-    return _passed(f"solver {solver.name}", [check.result(solver, small) for check in checks])
+    results = (check.result(solver, small) for check in checks_of_solvers.checks(solver))
+    return CheckResults(results).passed(f"solver {solver.name}")
 
 
 def check_problem(problem: AnyProblem) -> CheckResults:
@@ -98,13 +89,5 @@ def check_problem(problem: AnyProblem) -> CheckResults:
     NotConforming
         If any check fails; names each fault and its remedy.
     """
-    results = [check.result(problem) for check in checks_of_problems.CHECKS]
-    return _passed(f"problem {problem.name}", results)
-
-
-def _passed(subject: str, results: list[Result]) -> CheckResults:
-    """Return the results, or raise one error about all faults."""
-    failed = [f"  {r.check}: {r.message}" for r in results if r.status is CheckStatus.FAILED]
-    lines = "\n".join([f"{subject} fails {len(failed)} of {len(results)} checks", *failed])
-    require(not failed, lines.rstrip("."), "Correct them in this order")
-    return CheckResults(results)
+    results = (check.result(problem) for check in checks_of_problems.CHECKS)
+    return CheckResults(results).passed(f"problem {problem.name}")

@@ -10,6 +10,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from packaging.utils import canonicalize_name
+
 from orthobench.contract.parameters import changed_values, make
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver, Solver
@@ -156,19 +158,16 @@ def _of_file(asked: Asked, registry: Registry) -> list[Case]:
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:
     """Return the plugins with the name of a plugin, module or distribution."""
     names = {p: [p.name, p.module.partition(":")[0], p.distribution] for p in registry.plugins}
-    if meant := [p for p, own in names.items() if _normal(package) in map(_normal, own)]:
-        return meant
+    meant = canonicalize_name(package)
+    if plugins := [p for p, own in names.items() if meant in map(canonicalize_name, own)]:
+        return plugins
     modules = {point.name: point.module for point in entry_points(group=GROUP)}
     for name, why in registry.broken.items():
-        if _normal(package) in (_normal(name), _normal(modules.get(name, name))):
+        if meant in map(canonicalize_name, (name, modules.get(name, name))):
             raise UsageError(f"plugin {name!r} does not load: {why}")
     every = {name for own in names.values() for name in own if name}
     error = unknown("plugin, module or distribution", package, every)
     raise UsageError(f"{error}; pyproject.toml declares plugins in [project.entry-points.{GROUP}]")
-
-
-def _normal(name: str) -> str:
-    return name.lower().replace("_", "-")
 
 
 def _of_class(name: str, item: type[Any], maker: Maker) -> list[Case]:

@@ -68,6 +68,13 @@ class CheckResults(tuple[Result, ...]):
     def __repr__(self) -> str:
         return "\n".join(map(str, self))
 
+    def passed(self, subject: str) -> CheckResults:
+        """Return them, or raise one error about all faults of a subject."""
+        failed = [f"  {r.check}: {r.message}" for r in self if r.status is CheckStatus.FAILED]
+        lines = "\n".join([f"{subject} fails {len(failed)} of {len(self)} checks", *failed])
+        require(not failed, lines.rstrip("."), "Correct them in this order")
+        return self
+
 
 @dataclass(frozen=True)
 class Check:

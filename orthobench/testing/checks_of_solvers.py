@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from orthobench.contract.placed_solvers import ArraySolver, SummarySolver
-from orthobench.contract.problem import Solution
+from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.errors import UsageError
 from orthobench.harness.judging import FEASIBLE, OPTIMAL
@@ -22,16 +22,10 @@ from orthobench.testing.check_of_libraries import check_libraries
 from orthobench.testing.checks_of_summaries import SUMMARIES
 from orthobench.testing.flop_counting import check_flops
 from orthobench.testing.shared_checks import DECLARATION, of_side_effects, pickled
-from orthobench.testing.short_runs import (
-    Run,
-    Runner,
-    difference_of_solutions,
-    fill_with_nan,
-    require_equal,
-)
+from orthobench.testing.short_runs import Run, Runner, difference_of_solutions, require_equal
 from orthobench.tools.arrays import Array
 from orthobench.tools.machine import resident
-from orthobench.tools.object_graph import Snapshot, arrays
+from orthobench.tools.object_graph import Snapshot, arrays, writable
 
 ENDING_STEPS = 100_000
 """Maximum number of steps of a solver that `converges`."""
@@ -140,20 +134,18 @@ def chunking(runner: Runner) -> None:
 @_of_runs(runs, repeats)
 def reading(runner: Runner) -> None:
     """Require that reading a solution changes nothing."""
-    one, other = (
-        runner.interrupted(lambda run: (run.read(), run.read())),
-        runner.run(*runner.halves),
-    )
+    read_twice = runner.interrupted(lambda run: (run.read(), run.read()))
     observed = f"a run whose solution is read at step {runner.halves[0]} ends differently"
-    require_equal(one, other, observed, "Leave the state, and its generator, alone in `solution`")
+    remedy = "Leave the state, and its generator, alone in `solution`"
+    require_equal(read_twice, runner.run(*runner.halves), observed, remedy)
 
 
 @_of_runs(runs, repeats, chunking, reading)
 def budgets(runner: Runner) -> None:
     """Require that a budget of steps repeats a checkpoint."""
-    marks = runner.recorded(runner.steps, curve=True)
+    marks = runner.recorded(runner.steps)
     work, solution = marks[len(marks) // 2]
-    done, end = runner.recorded(work.steps, curve=False)[-1]
+    done, end = runner.recorded(work.steps, math.inf)[-1]
     same = done == work and difference_of_solutions(solution, end) is None
     observed = f"a run with Budget(steps={work.steps}) ends unlike the checkpoint of a longer run"
     require(same, observed, COUNT)
@@ -230,7 +222,7 @@ def progress(runner: Runner) -> None:
         raise NotCheckable(str(error)) from None
     if family.at:
         raise NotCheckable(f"{family.primary} is compared only at levels of another metric")
-    recorded = runner.recorded(LONG if runner.solver.batch else runner.steps, curve=True)
+    recorded = runner.recorded(LONG if runner.solver.batch else runner.steps)
     measured = [runner.instance.measure(one) for _, one in recorded]
     # without a known optimum a judge may report no gap, but first what is minimized
     metric = family.primary if family.primary in measured[0] else next(iter(measured[0]))
@@ -268,6 +260,20 @@ def nan(runner: Runner) -> None:
         runner.rewind()
     observed = f"given NaN only, it is {run.state.status.value} with a finite solution"
     raise NotConforming(observed, "Set Status.FAILED and state.reason if it is not finite")
+
+
+def fill_with_nan(oracle: Oracle) -> None:
+    """Turn the data of an oracle into NaN, until it is restored."""
+    found = arrays(oracle).items()
+    data = [a for path, a in found if a.dtype.kind == "f" and path != ".start"]
+    if not data:
+        raise NotCheckable("the oracle has no arrays of floats that could become NaN")
+    try:
+        for array in data:
+            with writable(array):
+                array.fill(np.nan)
+    except ValueError as error:  # it is mapped from a file
+        raise NotCheckable("its data are read-only: check it on other data") from error
 
 
 @_of_runs(runs)

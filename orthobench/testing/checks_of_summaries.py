@@ -47,9 +47,8 @@ class BlockRunner(Runner):
         rows = np.concatenate([source.block(i) for i in range(source.count)])[:ROWS]
         blocks = np.split(rows, [round(len(rows) * end) for end in ENDS])
         self.blocks = [block.copy() for block in blocks if len(block)]
-        self.first = BlockOracle(
-            self.oracle.sizes, self.oracle.start, len(rows), self.streams.solver
-        )
+        sizes, start = self.oracle.sizes, self.oracle.start
+        self.first = BlockOracle(sizes, start, len(rows), self.streams.solver)
 
     def passes(self, merged: Reduce) -> Iterator[tuple[BlockOracle, Summary]]:
         """Yield the oracle and the whole summary of each pass."""
@@ -111,11 +110,8 @@ def pure(runner: BlockRunner) -> None:
 @_of_blocks(summaries)
 def merging(runner: BlockRunner) -> None:
     """Require that groupings differ by merge_error at most."""
-    merge, error, ours = (
-        runner.solver.merge,
-        runner.solver.merge_error,
-        runner.solutions(runner.tree),
-    )
+    solver, ours = runner.solver, runner.solutions(runner.tree)
+    merge, error = solver.merge, solver.merge_error
     in_order = runner.solutions(lambda parts: reduce(merge, parts))
     _require_same(ours, in_order, "merged one after the other", error)
     from_end = runner.solutions(lambda parts: reduce(lambda a, b: merge(b, a), reversed(parts)))
@@ -128,8 +124,7 @@ def arrival(runner: BlockRunner) -> None:
     merge, ours = runner.solver.merge, runner.solutions(runner.tree)
 
     def merged_elsewhere(a: Summary, b: Summary) -> Summary:
-        merged: Summary = merge(a, b)
-        return pickled(merged, "a summary")
+        return pickled(merge(a, b), "a summary")
 
     there = runner.solutions(lambda parts: reduced(map(pickled, parts), merged_elsewhere))
     _require_same(ours, there, "sent by pickle")

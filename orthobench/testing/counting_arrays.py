@@ -15,6 +15,7 @@ from unittest import mock
 
 import numpy as np
 
+from orthobench.contract.problem import Oracle
 from orthobench.tools import flops
 
 FREE = (
@@ -85,7 +86,8 @@ class CountingArray(np.ndarray):
             raise UncountableError(f"{func.__module__}.{func.__name__} has no formula for flops")
         else:
             result = super().__array_function__(func, types, args, kwargs)
-        return type(result)(*map(counted, result)) if _is_named(result) else counted(result)
+        named = hasattr(result, "_fields")  # a tuple of several results
+        return type(result)(*map(counted, result)) if named else counted(result)
 
     def __getitem__(self, key: Any) -> Any:
         """Return a part of the array, which counts too."""
@@ -145,12 +147,41 @@ def counting() -> Iterator[Tally]:
         yield _tally
 
 
+@contextmanager
+def counting_oracle(oracle: Oracle) -> Iterator[tuple[Tally, Callable[[], None]]]:
+    """Yield a tally, and a function after which the arrays of an oracle count.
+
+    Its samples and properties do not, except for `forming_flops` of those first read.
+    """
+    attributes, cls = dict(vars(oracle)), type(oracle)
+    formed: set[str] = set()
+
+    def read(oracle: Any, name: str) -> Any:
+        with _tally.pause():
+            value = counted(cls.__getattribute__(oracle, name))
+        if name in ("prepare", "take"):
+            return _tally.pause()(lambda count: counted(value(count)))
+        own = getattr(cls, name, None)
+        if isinstance(own, property) and isinstance(value, np.ndarray) and name not in formed:
+            formed.add(name)
+            _tally.flops += getattr(oracle, "forming_flops", 0)
+        return value
+
+    def begin() -> None:
+        oracle.__class__ = type(cls.__name__, (cls,), {"__getattribute__": read})
+        _tally.flops = 0
+
+    try:
+        with counting() as tally:
+            yield tally, begin
+    finally:
+        oracle.__class__ = cls
+        vars(oracle).clear()
+        vars(oracle).update(attributes)
+
+
 def _plain(item: Any) -> Any:
     return item.view(np.ndarray) if isinstance(item, CountingArray) else item
-
-
-def _is_named(item: Any) -> bool:
-    return isinstance(item, tuple) and hasattr(item, "_fields")
 
 
 def _operations(name: str, method: str, inputs: list[Any], result: Any) -> int:
@@ -196,10 +227,6 @@ def _stacked(formula: Callable[[int, int], int]) -> Callable[..., int]:
     return count
 
 
-def _size(result: Any, *_: Any) -> int:
-    return int(np.size(result))
-
-
 def _squares(_: Any, A: Any, *__: Any) -> int:
     return 2 * int(np.size(A))
 
@@ -209,7 +236,7 @@ _FORMULAE: dict[Any, Callable[..., int]] = {
     np.vdot: _squares,
     np.inner: _product,
     np.tensordot: _product,
-    np.outer: _size,
+    np.outer: lambda result, *_: np.size(result),
     np.einsum: _einsum,
     np.linalg.norm: _squares,
     np.linalg.vector_norm: _squares,

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import packages_distributions
 from types import CodeType, FrameType
 from typing import Any
 
-import numpy as np
-
 from orthobench.contract.problem import AnyInstance, Oracle
 from orthobench.contract.solver import AnySolver
 from orthobench.testing.check import NotCheckable, require
-from orthobench.testing.counting_arrays import (
-    CountingArray,
-    Tally,
-    UncountableError,
-    counted,
-    counting,
-)
+from orthobench.testing.counting_arrays import CountingArray, UncountableError, counting_oracle
 from orthobench.testing.short_runs import Run, Runner
 from orthobench.tools.object_graph import arrays
 
@@ -57,11 +49,7 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
     _refuse_functions(runner.oracle)
     runner.run(1)  # imports what the solver needs, which must not happen while counting
     try:
-        with (
-            counting() as tally,
-            _counting_oracle(runner.oracle, tally) as begin,
-            _named() as named,
-        ):
+        with counting_oracle(runner.oracle) as (tally, begin), _named() as named:
             run = runner.start(before_init=begin)
             run.advance(runner.steps)
             _refuse_plain_arrays(run)
@@ -128,45 +116,3 @@ def _refuse_functions(oracle: Oracle) -> None:
     for name, value in vars(oracle).items():
         if callable(value) and not isinstance(value, type):
             raise NotCheckable(f"oracle.{name} is a function, whose operations are the problem's")
-
-
-@contextmanager
-def _counting_oracle(oracle: Oracle, tally: Tally) -> Iterator[Callable[[], None]]:
-    """Yield a function after which the arrays of an oracle count.
-
-    Its samples and properties do not, except for `forming_flops` of those first read.
-    """
-    attributes, cls = dict(vars(oracle)), type(oracle)
-    formed: set[str] = set()
-
-    def read(oracle: Any, name: str) -> Any:
-        with tally.pause():
-            value = counted(cls.__getattribute__(oracle, name))
-        if name in ("prepare", "take"):
-            return _free_of_charge(value, tally)
-        own = getattr(cls, name, None)
-        if isinstance(own, property) and isinstance(value, np.ndarray) and name not in formed:
-            formed.add(name)
-            tally.flops += getattr(oracle, "forming_flops", 0)
-        return value
-
-    def begin_counting() -> None:
-        oracle.__class__ = type(cls.__name__, (cls,), {"__getattribute__": read})
-        tally.flops = 0
-
-    try:
-        yield begin_counting
-    finally:
-        oracle.__class__ = cls
-        vars(oracle).clear()
-        vars(oracle).update(attributes)
-
-
-def _free_of_charge(method: Callable[[int], Any], tally: Tally) -> Callable[[int], Any]:
-    """Return a method that is not counted, but its result is."""
-
-    def call(count: int) -> Any:
-        with tally.pause():
-            return counted(method(count))
-
-    return call

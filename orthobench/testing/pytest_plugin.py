@@ -13,9 +13,6 @@ The ids of the tests are ``test_conformance[my-solver-chunking]``. Impossible ch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
-
 import pytest
 
 MARK = "conformance"
@@ -34,16 +31,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     items = [item for mark in metafunc.definition.iter_markers(MARK) for item in mark.args]
     if not items:
         pytest.fail(f"name what to check: @pytest.mark.{MARK}('my-plugin')", pytrace=False)
-    cases = [*_cases(items)]
-    metafunc.parametrize(MARK, cases, ids=[case.id for case in cases])
-
-
-def _cases(items: Sequence[Any]) -> Iterator[Any]:
     from orthobench.registry.plugins import catalogue
-    from orthobench.testing.cases import Asked, cases, cases_of
+    from orthobench.testing.cases import Asked, Case, cases, cases_of
 
+    found = list[Case]()
     for item in items:
-        if isinstance(item, str):
-            yield from cases(Asked(item), catalogue())
-        else:
-            yield from cases_of(item)
+        found += cases(Asked(item), catalogue()) if isinstance(item, str) else cases_of(item)
+    metafunc.parametrize(MARK, found, ids=[case.id for case in found])

@@ -6,9 +6,8 @@ points ``step_1``, ``step_2``, ...; and optionally ``seed``, for the random numb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from importlib.metadata import entry_points
-from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +28,6 @@ from orthobench.tools.arrays import Array
 
 TOLERANCE = 1e-8
 """Maximum difference of an entry, relative to the reference's largest."""
-
-OWN = ("problem", "maker", "seed", "start")
-"""Names in a file beside steps and arguments of a maker."""
 
 
 def given(problem: str, seed: int = 0, samples: int = 0) -> View:
@@ -74,13 +70,14 @@ def check_against(file: Path, solver_of: Callable[[type[Oracle]], AnySolver]) ->
             content = {name: stored[name] for name in stored.files}
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read {file}: {error}; write it with numpy.savez") from None
-    theirs = [content[name] for name in _steps(content)]
+    seed, start, theirs = int(content.pop("seed", 0)), content.pop("start", None), list[Array]()
+    while (step := f"step_{len(theirs) + 1}") in content:
+        theirs.append(content.pop(step))
     if not theirs or not {"problem", "maker"} & {*content}:
         raise DataError(
             f"{file} needs problem ('digits k=4') or maker ('pca'), step_1, step_2, ..."
         )
-    seed = int(content.get("seed", 0))
-    oracle = _begun(_instance(content, seed), seed, content.get("start"))
+    oracle = _begun(_instance(content, seed), seed, start)
     solver = solver_of(type(oracle))
     run = Run(solver, oracle, solver.init(oracle, np.random.default_rng(seed)))
     for number, their in enumerate(theirs, start=1):
@@ -88,21 +85,16 @@ def check_against(file: Path, solver_of: Callable[[type[Oracle]], AnySolver]) ->
         _compare(run.read().in_float64.point, their, number)
 
 
-def _steps(content: Mapping[str, Any]) -> Iterator[str]:
-    return takewhile(content.__contains__, (f"step_{i}" for i in count(1)))
-
-
-def _instance(content: Mapping[str, Any], seed: int) -> AnyInstance:
+def _instance(content: dict[str, Any], seed: int) -> AnyInstance:
     """Return the instance of a problem, or of a maker and its arguments."""
     if "problem" in content:
         entry = specification(str(content["problem"]))
         return instance_of(catalogue().problem(entry.pop("name"), entry), seed)
-    makers, name = {p.name: p for p in entry_points(group=MAKERS)}, str(content["maker"])
+    makers, name = {p.name: p for p in entry_points(group=MAKERS)}, str(content.pop("maker"))
     if name not in makers:
         raise unknown("maker", name, makers)
-    others = content.keys() - {*OWN, *_steps(content)}
     # an array of no axes is a number or a text
-    made: AnyInstance = makers[name].load()(**{key: content[key][()] for key in others})
+    made: AnyInstance = makers[name].load()(**{key: own[()] for key, own in content.items()})
     return made
 
 

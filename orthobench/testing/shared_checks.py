@@ -35,11 +35,7 @@ UNUSUAL_SEED = 1_618_033_988
 
 def of_side_effects(use: Callable[..., object], *first: Check) -> tuple[Check, ...]:
     """Return the checks that `use(item, ...)` has no side effects, after others."""
-
-    def subject(*item: Any) -> Callable[[], object]:
-        return partial(use, *item)
-
-    made = check(*first, subject=subject)
+    made = check(*first, subject=lambda *item: partial(use, *item))
     return made(check_random), made(check_silent), made(check_subnormal)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -31,7 +30,7 @@ from orthobench.registry.plugins import catalogue
 from orthobench.testing.check import NotCheckable, require
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
-from orthobench.tools.object_graph import Snapshot, arrays, writable
+from orthobench.tools.object_graph import Snapshot
 
 STEPS = 40
 """Maximum number of steps of a run; more than fused kernels do in a block."""
@@ -100,8 +99,8 @@ class Runner:
             run.advance(count)
         return run
 
-    def recorded(self, steps: int, curve: bool) -> list[tuple[Work, Solution]]:
-        """Return work and solution at the checkpoints of a run."""
+    def recorded(self, steps: int, ratio: float = RATIO) -> list[tuple[Work, Solution]]:
+        """Return work and solution at the checkpoints of a run; `ratio` is that of their steps."""
         found: list[tuple[Work, Solution]] = []
 
         def keep(mark: Checkpoint, solution: Solution) -> None:
@@ -109,7 +108,6 @@ class Runner:
 
         self._before.restore()
         oracle, _ = ready_oracle(self.oracle, self.solver, self.streams)
-        ratio = RATIO if curve else math.inf
         record(oracle, self.solver, Budget(steps=steps), self.streams, keep, ratio=ratio)
         return found
 
@@ -155,20 +153,6 @@ def begin(oracle: Oracle, streams: Streams) -> None:
     oracle.rewind(np.random.default_rng(streams.samples))
 
 
-def fill_with_nan(oracle: Oracle) -> None:
-    """Turn the data of an oracle into NaN, until it is restored."""
-    found = arrays(oracle).items()
-    data = [a for path, a in found if a.dtype.kind == "f" and path != ".start"]
-    if not data:
-        raise NotCheckable("the oracle has no arrays of floats that could become NaN")
-    try:
-        for array in data:
-            with writable(array):
-                array.fill(np.nan)
-    except ValueError as error:  # it is mapped from a file
-        raise NotCheckable("its data are read-only: check it on other data") from error
-
-
 def difference_of_solutions(a: Solution, b: Solution) -> str | None:
     """Return how two solutions differ in any bit, or None."""
     if type(a) is not type(b):
@@ -210,8 +194,7 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
     reasons = []
     fitting = (p for p in problems if issubclass(p.offers, solver.needs))
     own = [p for p in fitting if not any(q.required for q in parameters_of(p))]
-    makers = [*_of_families(solver.needs)]
-    makers += [partial(_built, p) for p in own]
+    makers = [*_of_families(solver.needs), *(partial(_built, p) for p in own)]
     black_box = isinstance(solver, BlackBox)
     for maker in makers:
         try:

@@ -4,7 +4,7 @@ import pytest
 
 from orthobench.contract import parameter
 from orthobench.errors import UsageError
-from orthobench.registry.plugins import Plugin, Provided, catalogue
+from orthobench.registry.plugins import Plugin, Provided, Registry, catalogue
 from orthobench.registry.suite_file import from_table, load, requested_suite
 
 GOOD = """\
@@ -196,7 +196,7 @@ def test_a_suite_with_too_many_cells_is_refused_before_they_are_made(toys, monke
         "seeds": 3, "budget": {"steps": 5}, "problem": [{"name": "leading-subspace"}],
         "solver": [{"name": "power"}],
     }  # fmt: skip
-    monkeypatch.setattr("orthobench.registry.suite_values.made", None)
+    monkeypatch.setattr(Registry, "problem", None)  # which nothing calls
     with pytest.raises(UsageError, match=f"{said}, but a suite has at most 2,000,000"):
         from_table({**table, **changes}, "x", toys.registry)
 
@@ -228,6 +228,8 @@ def test_each_solver_gets_those_of_a_suites_places_where_it_computes():
         suite("dask:2", "batch-pca", "msg")
     with pytest.raises(UsageError, match="x: on: 'dask:' is no place to compute"):
         suite(["numpy", "dask:"], "batch-pca")
+    with pytest.raises(UsageError, match="x: on: an empty list leaves nowhere to compute"):
+        suite([], "batch-pca", "msg")
 
 
 CLUSTER = "dask:tcp://192.0.2.1:8786"

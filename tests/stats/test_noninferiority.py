@@ -8,6 +8,7 @@ import scipy.stats
 
 from orthobench.stats.noninferiority import (
     FEWEST,
+    factor_interval,
     lower_ends,
     seeds_to_decide,
     sign_test_allows,
@@ -102,8 +103,15 @@ class TestSignedRankIntervals:
         assert (low[0], high[0]) == (1, 7)
 
     def test_are_unbounded_for_few_values_and_reach_to_failures(self):
-        few = np.array([np.arange(10.0), [0, 1, 2, 3, *[math.nan] * 6], [1.0] * 6 + [INF] * 4])
-        low, high = signed_rank_intervals(few, 0.95)
+        low, high = signed_rank_intervals(np.array([np.arange(10.0), [1.0] * 6 + [INF] * 4]), 0.95)
         assert np.isfinite([low[0], high[0]]).all()
-        assert (low[1], high[1]) == (-INF, INF)
-        assert (low[2], high[2]) == (1, INF)
+        assert (low[1], high[1]) == (1, INF)
+        for n in (4, 0):
+            low, high = signed_rank_intervals(np.arange(float(n))[None], 0.95)
+            assert (low[0], high[0]) == (-INF, INF)
+
+
+def test_factor_of_costs_leaves_out_seeds_without_both():
+    own, other = [2.0, 4.0, 6.0, math.nan, INF] * 3, [1.0, 2.0, 3.0, 4.0, INF] * 3
+    assert factor_interval(own, other, 0.95) == pytest.approx((2, 2))
+    assert factor_interval(own[3:5], other[3:5], 0.95) == (0, INF)

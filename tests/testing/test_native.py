@@ -12,7 +12,8 @@ from numpy.ctypeslib import ndpointer
 
 import orthobench as ob
 from orthobench.contract import SampleOracle, Solution, Solver, State, flops
-from orthobench.testing import Check, CheckStatus, check_flops
+from orthobench.testing import CheckStatus, check_flops
+from orthobench.testing.check import Check
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler, cc")
 

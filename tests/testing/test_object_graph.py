@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from orthobench.testing import NotCheckable
-from orthobench.testing.short_runs import fill_with_nan
+from orthobench.testing.checks_of_solvers import fill_with_nan
 from orthobench.tools.object_graph import Snapshot, arrays
 
 
