@@ -39,7 +39,7 @@ def time_calls(
     end = time.monotonic() + seconds
     planned = [(seed, solver, stop) for seed in seeds for solver, stop in calls]
     with Process("orthobench.racing.timing", threads=THREADS) as process:
-        process.send(problem)
+        process.send(pickled(problem))
         for i, (seed, solver, stop) in enumerate(planned):
             left = (end - time.monotonic()) / (1 + (i < len(planned) - 1))
             process.send((seed, pickled(solver), dict(stop.limits), left))
@@ -53,7 +53,7 @@ def main(channel: Channel) -> None:
     """Make calls until the parent closes the channel; the error of a call ends the process."""
     from orthobench.api import instance
 
-    problem, built = channel.receive(), 0
+    problem, built = pickle.loads(channel.receive()), 0  # noqa: S301 - the parent wrote it
     made = instance(problem)
     while (message := channel.receive()) is not None:
         seed, *call = message

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import orthobench as ob
 from orthobench.racing.timing import time_calls
 from orthobench.stats.calls import Stop
@@ -17,3 +19,11 @@ def test_each_call_is_timed_on_each_seed_until_one_fails() -> None:
     assert all(usual > 0 and first > 0 for usual, first in took)
     refused = known.solver("gpower", {}), Stop()
     assert len(list(time_calls(problem, [calls[0], refused, calls[1]], 120.0, (0, 1)))) == 1
+
+
+def test_problem_of_a_script_is_timed() -> None:
+    known = ob.catalogue()
+    base: Any = type(known.problem("spiked-covariance", {}))
+    own = type("Own", (base,), {"name": "own", "__module__": "__main__", "__qualname__": "Own"})
+    calls = [(known.solver("batch-pca", {}), Stop.at(samples=50))]
+    assert len(list(time_calls(own(n=6, k=2), calls, 120.0))) == 1
