@@ -77,8 +77,7 @@ class SuiteCells(Scheduler):
     def finish(self, cell: Cell) -> None:
         """Take note of a stored cell, and add those that follow."""
         pairs = [pair_of(p) for p in self._left.pop(cell.key)]
-        for pair in pairs:
-            self._of_pair[pair] -= 1
+        self._of_pair.subtract(pairs)
         for pair in pairs:
             self._decide(pair)
 
@@ -104,14 +103,14 @@ class SuiteCells(Scheduler):
     def _add(self, planned: Sequence[Cell]) -> None:
         asked = [cell for cell in planned if pair_of(cell) in self._asked]
         done = self._store.known(cell.key for cell in asked)
-        self.stored += sum(cell.key in done for cell in asked)
-        for cell in asked:
-            if cell.key not in done:
-                if cell.key not in self._left:
-                    cut = self._again[cell.key].limit if cell.key in self._again else 0.0
-                    self._queue.add([replace(cell, cut=cut)])
-                self._left.setdefault(cell.key, []).append(cell)
-                self._of_pair[pair_of(cell)] += 1
+        left = [cell for cell in asked if cell.key not in done]
+        self.stored += len(asked) - len(left)
+        self._of_pair.update(map(pair_of, left))
+        for cell in left:
+            if cell.key not in self._left:
+                cut = self._again[cell.key].limit if cell.key in self._again else 0.0
+                self._queue.add([replace(cell, cut=cut)])
+            self._left.setdefault(cell.key, []).append(cell)
 
 
 def repeated(
