@@ -27,9 +27,9 @@ from orthobench.execute.suite_cells import (
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, instance_of
 from orthobench.harness.executors import Executor, Limits, Observer
-from orthobench.harness.identity import Streams, label
+from orthobench.harness.identity import Identity, Streams, label
 from orthobench.harness.judging import LateJudgement, judged, needs_judge, result_of
-from orthobench.harness.stopping import Budget, Rule
+from orthobench.harness.stopping import Budget, Rule, Termination
 from orthobench.harness.suite import PYTHON, Suite
 from orthobench.harness.trace import Outcome as JudgedOutcome
 from orthobench.registry import preflight
@@ -282,23 +282,26 @@ def run(
 
 
 def explained(
-    suite: Suite, store: Path, *, only: str | None = None, retry: bool = False
+    suite: Suite,
+    store: Path,
+    *,
+    only: str | None = None,
+    retry: bool = False,
+    timeout: float | None = None,
 ) -> list[dict[str, str]]:
     """Return ``cell``, ``action`` and ``reason`` of each cell of a suite; run and write nothing.
 
-    Raises as `run`.
+    `timeout` is that of the `Limits` of the run. Raises as `run`.
     """
     planned, waiting = matching(suite.cells(), only), []
     preflight.check_cells(planned)
-    contents: Mapping[str, Any] = {}
-    failed: dict[str, str] = {}
+    stored: Mapping[str, Identity] = {}
+    again: Mapping[str, Termination] = {}
     with Store(store) if exists(store) else nullcontext() as opened:
-        preflight.check_problems(planned, opened.known(p.key for p in planned) if opened else ())
         if opened:
-            contents = {run.key: run.identity for run in opened.runs()}
-            if retry:
-                runs = (r for r in opened.records(suite.name) if not r.ok and r.key in contents)
-                failed = {r.key: r.stop.status.value for r in runs}
+            stored = {run.key: run.identity for run in opened.runs()}
+            again = repeated(suite, opened, planned, timeout, retry)
+        preflight.check_problems(planned, stored.keys() - again.keys())
         for trials in undecided(suite, planned).values():
             rest = rest_of(suite, opened, trials) if opened else None
             if rest is None:
@@ -306,7 +309,8 @@ def explained(
                 labels = (replace(cell, tuned={}).label for cell in suite.rest(trials[0]))
                 waiting += [{"cell": text, "action": RUNS, "reason": reason} for text in labels]
             planned += rest or []
-    return [*explain(sorted(planned, key=lambda p: p.position), contents, failed), *waiting]
+    ended = {key: stop.status.value for key, stop in again.items()}
+    return [*explain(sorted(planned, key=lambda p: p.position), stored, ended), *waiting]
 
 
 def find_suite(

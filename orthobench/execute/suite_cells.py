@@ -16,7 +16,7 @@ from orthobench.execute.loop import Scheduler
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import CellQueue, Data
 from orthobench.harness.identity import canonical
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.suite import Suite
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
@@ -36,7 +36,7 @@ class SuiteCells(Scheduler):
     planned, asked : sequence of Cell
         `Suite.cells`, and those that run.
     again : mapping
-        Limits that cut runs which are repeated, in seconds, by key.
+        The ends of stored runs that are repeated, by key.
     more : callable, optional
         Returns more cells, given those so far, when all are finished.
     """
@@ -46,7 +46,7 @@ class SuiteCells(Scheduler):
         suite: Suite,
         planned: Sequence[Cell],
         asked: Sequence[Cell],
-        again: Mapping[str, float] = MappingProxyType({}),
+        again: Mapping[str, Termination] = MappingProxyType({}),
         more: Callable[[Sequence[Cell]], list[Cell]] | None = None,
     ) -> None:
         self.suite, self.planned = suite, planned
@@ -71,15 +71,13 @@ class SuiteCells(Scheduler):
 
     def take(self, held: Data | None = None, last: bool = False) -> Cell | None:
         """Return the next cell, in the order of a `CellQueue`."""
-        if not self._left:
-            self._look_again()
+        self._look_again()
         return self._queue.take(held, last)
 
     def finish(self, cell: Cell) -> None:
         """Take note of a stored cell, and add those that follow."""
         pairs = [pair_of(p) for p in self._left.pop(cell.key)]
-        for pair in pairs:
-            self._of_pair[pair] -= 1
+        self._of_pair.subtract(pairs)
         for pair in pairs:
             self._decide(pair)
 
@@ -92,6 +90,7 @@ class SuiteCells(Scheduler):
         self._add(rest)
 
     def _look_again(self) -> None:
+        """Add more cells if none is left."""
         while self._more and not self._left:
             if not (more := self._more(self.planned)):
                 self._more = None
@@ -104,29 +103,29 @@ class SuiteCells(Scheduler):
     def _add(self, planned: Sequence[Cell]) -> None:
         asked = [cell for cell in planned if pair_of(cell) in self._asked]
         done = self._store.known(cell.key for cell in asked)
-        self.stored += sum(cell.key in done for cell in asked)
-        for cell in asked:
-            if cell.key not in done:
-                if cell.key not in self._left:
-                    self._queue.add([replace(cell, cut=self._again.get(cell.key, 0.0))])
-                self._left.setdefault(cell.key, []).append(cell)
-                self._of_pair[pair_of(cell)] += 1
+        left = [cell for cell in asked if cell.key not in done]
+        self.stored += len(asked) - len(left)
+        self._of_pair.update(map(pair_of, left))
+        for cell in left:
+            if cell.key not in self._left:
+                cut = self._again[cell.key].limit if cell.key in self._again else 0.0
+                self._queue.add([replace(cell, cut=cut)])
+            self._left.setdefault(cell.key, []).append(cell)
 
 
 def repeated(
     suite: Suite, store: Store, asked: Iterable[Cell], timeout: float | None, retry: bool
-) -> dict[str, float]:
-    """Return the keys of stored runs that run again, each with its limit in seconds, or 0.
+) -> dict[str, Termination]:
+    """Return the ends of stored runs that run again, by key.
 
     A limit shorter than `timeout` cut them, or they failed and `retry` is set.
     """
-    if suite.name not in store.suites():
-        return {}
     pairs, longest = {pair_of(cell) for cell in asked}, timeout or math.inf
     return {
-        run.key: run.stop.limit
+        run.key: run.stop
         for run in store.records(suite.name)
         if (run.problem.label, run.solver.label) in pairs
+        and run.stop.status is not RunStatus.MISSING
         and (0 < run.stop.limit < longest or (retry and not run.ok))
     }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from math import inf
 
 import numpy as np
 
@@ -23,7 +22,7 @@ TAKEN_OVER = (
 class RestartState(State):
     """The current start, its number from 1, and the best of those that ended.
 
-    `done` is the work of all starts that ended, `lowest` the objective of the best.
+    `done` is the work of all starts that ended; `best` has the objective of its end, and the end.
     """
 
     first: object
@@ -31,8 +30,7 @@ class RestartState(State):
     current: State = field(default_factory=State)
     number: int = 1
     done: Work = field(default_factory=Work)
-    best: Solution | None = None
-    lowest: float = inf
+    best: tuple[float, Solution] | None = None
 
 
 @dataclass(frozen=True)
@@ -86,27 +84,26 @@ class Restarted(Solver[Oracle, RestartState]):
 
     def solution(self, state: RestartState) -> Solution:
         """Return the best end so far, or the iterate before the first end."""
-        return self.solver.solution(state.current) if state.best is None else state.best
+        return self.solver.solution(state.current) if state.best is None else state.best[1]
 
     def _begin(self, oracle: Oracle, state: RestartState) -> None:
-        state.number, state.done, state.best, state.lowest = 1, Work(), None, inf
+        state.number, state.done, state.best = 1, Work(), None
         state.current = self.solver.init(oracle, deepcopy(state.rng))
         self._proceed(oracle, state)
 
     def _proceed(self, oracle: Oracle, state: RestartState) -> None:
-        while state.current.status is not Status.RUNNING and state.number < self.restarts:
+        while state.current.status is not Status.RUNNING:
             self._compare(oracle, state)
+            if state.number == self.restarts:
+                failed = state.best is None
+                state.status = Status.FAILED if failed else Status.CONVERGED
+                state.reason = state.current.reason if failed else ""
+                state.work = replace(state.done)
+                return
             rng = np.random.default_rng([state.number, int(deepcopy(state.rng).integers(2**62))])
             oracle.start_again(state.number, rng)
             state.number += 1
             state.current = self.solver.init(oracle, rng)
-        if state.current.status is not Status.RUNNING:
-            self._compare(oracle, state)
-            ended = state.best is None
-            state.status = Status.FAILED if ended else Status.CONVERGED
-            state.reason = state.current.reason if ended else ""
-            state.work = replace(state.done)
-            return
         state.work = _sum(state.done, state.current.work)
         state.reason = f"in start {state.number} of {self.restarts}"
 
@@ -117,8 +114,8 @@ class Restarted(Solver[Oracle, RestartState]):
             return
         value, work = oracle.objective(solution)
         state.done = _sum(state.done, work)
-        if state.best is None or value < state.lowest:
-            state.best, state.lowest = solution, value
+        if state.best is None or value < state.best[0]:
+            state.best = value, solution
 
 
 def restarted(solver: AnySolver, restarts: object) -> Restarted:

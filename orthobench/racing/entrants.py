@@ -128,7 +128,6 @@ def entrants(
     about = canonical(describe(known.problem)) + known.problem.checksum()
     name = f"race-{known.problem.name}-{digest(about)[:8]}"
     levels = [Target(metric, most[0]) for metric, most in known.problem.at.items() if most]
-    missing = {s.solver.name: s.solver.missing_packages() for s in asked.solvers}
     return Entrants(
         replace(
             asked,
@@ -136,7 +135,7 @@ def entrants(
             problems=(replace(known, budget=Budget(), levels=tuple(levels)),),
             solvers=tuple(sorted(_configurations(able), key=place)),
         ),
-        {name: why for name, why in missing.items() if why},
+        {s.solver.name: why for s in asked.solvers if (why := s.solver.missing_packages())},
     )
 
 

@@ -10,7 +10,7 @@ finalists run on fresh seeds until `orthobench.decide` names the cheapest that i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -66,9 +66,9 @@ class Halving(Standing):
         there = sorted((n for n, cost in costs.items() if cost < math.inf), key=costs.__getitem__)
         best = {self.rules.order[name]: name for name in reversed(there)}
         exact = sorted((name for name in there if left[name].exact), key=self._end)[:SURE]
-        near = [t for n, t in left.items() if n not in there and t.ended and self._near(t)]
-        ranked = dict.fromkeys([*exact, *(name for name in there if name in best.values()), *there])
-        ranked.update(dict.fromkeys(t.configuration for t in sorted(near, key=self.above)))
+        near = [n for n, t in left.items() if n not in there and t.ended and self._near(t)]
+        near.sort(key=lambda name: self.above(left[name]))
+        ranked = dict.fromkeys([*exact, *(n for n in there if n in best.values()), *there, *near])
         return sorted([*ranked][: self.rules.finalists], key=self.cost)
 
     def _end(self, name: str) -> float:
@@ -130,10 +130,11 @@ class Halving(Standing):
             return None
         ask, spare = None, shared - max(FINALS * self.rules.total, self._due(shared, overhead))
         if spare > 0 or self.leader is None:
+            cut = [t for t in self._cut(most) if (t.configuration, 0) not in running]
             ask = (
-                self._look(self._contends, spare, most, overhead, running)
+                self._look(filter(self._contends, cut), spare, overhead)
                 or self._untried(spare, overhead, running)
-                or self._look(self._may_win, spare, most, overhead, running)
+                or self._look(filter(self._may_win, cut), spare, overhead)
                 or self._to_the_end(most, running)
             )
         if ask is None:
@@ -184,18 +185,16 @@ class Halving(Standing):
         most = self.rules.factor * self.lead + FREE["seconds"] if is_timed else math.inf
         return max(self.floor, min(most, max(spare / waiting - overhead, overhead)))
 
-    def _look(
-        self, wanted: Callable[[Trial], bool], spare: float, most: float, overhead: float,
-        running: Collection[Run],
-    ) -> NextRun | None:  # fmt: skip
-        """Return a longer run of a wanted trial that was cut: the leader first, then by value.
-
-        ``most`` is the longest run.
-        """
+    def _cut(self, most: float) -> list[Trial]:
+        """Return the trials on the first seed that were cut, and can run longer, up to ``most``."""
         if 0 not in self.gaps:
-            return None
-        free = [t for name, t in self.first.items() if t.cap < most and (name, 0) not in running]
-        looks = [trial for trial in free if wanted(trial)]
+            return []
+        longest = min(most, FIRST * self.rules.total)
+        return [t for t in self.first.values() if not (t.failed or t.ended) and t.cap < longest]
+
+    def _look(self, wanted: Iterable[Trial], spare: float, overhead: float) -> NextRun | None:
+        """Return a longer run of a trial that was cut: the leader first, then by value."""
+        looks = [*wanted]
         if not looks:
             return None
         trial = min(looks, key=lambda t: (t.configuration != self.leader, t.lowest))
@@ -206,18 +205,14 @@ class Halving(Standing):
         """Return a run of a finalist to its own end, if no exact call is known."""
         if any(trial.exact for trial in self.latest.values()):
             return None
-        known = {name: self.first[name] for name in self.finalists if name in self.rules.ending}
-        able = [n for n, t in known.items() if t.certified and t.cap < most and self._more(t)]
-        free = (name for name in able[:SURE] if (name, 0) not in running)
+        able = {t.configuration for t in self._cut(most) if t.certified} & {*self.rules.ending}
+        sure = [name for name in self.finalists if name in able][:SURE]
+        free = (name for name in sure if (name, 0) not in running)
         return next((NextRun(name, 0, FIRST * self.rules.total) for name in free), None)
-
-    def _more(self, trial: Trial) -> bool:
-        cut = not (trial.failed or trial.ended)
-        return cut and trial.cap < FIRST * self.rules.total
 
     def _contends(self, trial: Trial) -> bool:
         """Whether a run that was cut off keeps up with the leader, or leads and falls on."""
-        if not self._more(trial) or len(trial.values) < 2:
+        if len(trial.values) < 2:
             return False
         if trial.configuration == self.leader:
             return trial.seconds_to(self.target(0)) > trial.cap / BEHIND
@@ -225,8 +220,6 @@ class Halving(Standing):
 
     def _may_win(self, trial: Trial) -> bool:
         """Whether a run that was cut off took no step yet, or would pass the best value soon."""
-        if not self._more(trial):
-            return False
         if len(trial.values) < 2 or trial.lowest == math.inf:
             return trial.cap < self.lead
         if trial.cap >= MOST * max(self.lead, self.floor):

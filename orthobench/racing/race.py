@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from orthobench.api import RESULTS
+from orthobench.api import default_store
 from orthobench.atlas.advice import advise
 from orthobench.atlas.table import COSTS as COUNTED
 from orthobench.contract.parameters import changed_values
@@ -31,11 +31,10 @@ from orthobench.racing.standing import Rules
 from orthobench.report.notebook_view import Results
 from orthobench.results.runs import Run
 from orthobench.results.schema import exists
-from orthobench.results.store import FILE, Store
+from orthobench.results.store import Store
 from orthobench.stats.calls import Stop
 from orthobench.tools.collections import plain
 from orthobench.tools.environment import cores
-from orthobench.tools.files import safe_join
 from orthobench.tools.processes import Alarm
 
 COSTS = ("seconds", "samples", "flops", "memory", "products")
@@ -220,7 +219,7 @@ def run(
         By default one run for each core, at most `MOST_WORKERS`.
     """
     suite, began = one.suite, monotonic() if began is None else began
-    path = Path(store or safe_join(Path(), RESULTS, suite.name, FILE))
+    path = Path(store or default_store(suite))
     workers = max(1, min(MOST_WORKERS, int(cores() // suite.threads)))
     executor = executor or Executor("local", workers, suite.threads, Limits(None, memory))
     known, _ = stored(suite, path)

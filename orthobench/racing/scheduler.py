@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from statistics import median
 from time import monotonic
@@ -45,6 +46,9 @@ LOADING = 0.15
 """Minimum share of the time of a race that a run may take to load packages, compile, build data or
 start a process."""
 
+NamedCall: TypeAlias = tuple[str, Stop]
+"""The label of a solver, and a stop."""
+
 Progress: TypeAlias = Callable[[str, bool], None]
 """Takes text for people, and whether it is the table, which the next one replaces."""
 
@@ -58,7 +62,7 @@ class RaceScheduler(Scheduler):
     dropped : dict
         The second of the race at which each configuration was dropped.
     timed : dict
-        Seconds of a call, and of the first one in a process, by label of the solver and stop.
+        Seconds of a call, and of the first one in a process.
     """
 
     def __init__(
@@ -69,7 +73,7 @@ class RaceScheduler(Scheduler):
         self.planned = [cell for cell, _ in known]
         self.standing = Halving(rules, [trial_of(run, rules.cost) for _, run in known])
         self.dropped: dict[str, float] = {}
-        self.timed: dict[tuple[str, Stop], tuple[float, ...]] = {}
+        self.timed: dict[NamedCall, tuple[float, ...]] = {}
         self._tell = tell or (lambda *_: None)
         fixed, share = RESERVE
         if rules.cost == "seconds":
@@ -133,33 +137,31 @@ class RaceScheduler(Scheduler):
         """Time the calls that may be named, one after another; return them for the session."""
         # a call that was not timed may be the cheapest once the others are
         while waiting := [call for call in self._offers() if call not in self.timed]:
-            took = {
-                (name, stop): seconds for (name, stop, _), seconds in self._timed(waiting, (0,))
-            }
+            took = {call: seconds for (_, call), seconds in self._timed(waiting, (0,))}
             self.timed.update(took)
             if not took:
                 break
         timed = [[name, dict(stop.limits), *took] for (name, stop), took in self.timed.items()]
         cheapest = self._reaching()[: self.rules.timed_on_all]
         ends = self._timed([(name, Stop()) for name in cheapest], self.suite.seeds)
-        on_all = [(name, seed, seconds) for (name, _, seed), (seconds, _) in ends]
+        on_all = [(name, seed, seconds) for (seed, (name, _)), (seconds, _) in ends]
         found = {"timed": timed, "dropped": self.dropped, "timed_on_all": on_all}
         return {"race": {**self._asked, **found}}
 
     def _timed(
-        self, calls: Sequence[tuple[str, Stop]], seeds: Sequence[int]
-    ) -> Iterator[tuple[tuple[str, Stop, int], tuple[float, float]]]:
-        """Yield calls on seeds, with their seconds and those of the first one in a process."""
+        self, calls: Sequence[NamedCall], seeds: Sequence[int]
+    ) -> Iterator[tuple[tuple[int, NamedCall], tuple[float, float]]]:
+        """Yield seeds and calls, with their seconds and those of the first one in a process."""
         left = self.rules.total - RESERVE[0] - self.elapsed
         if not calls or left <= 0:
             return
         said = f"{plural(len(calls), 'call')} timed one after another"
         self._tell(f"{wording.at(self.elapsed)} {said}", False)
         solvers = {s.label: s.solver for s in self.suite.solvers}
-        own = [(solvers[name], stop) for name, stop in calls]
-        order = ((name, stop, seed) for seed in seeds for name, stop in calls)
-        took = time_calls(self.suite.problems[0].problem, own, left, seeds)
-        yield from zip(order, took, strict=False)
+        planned = [*product(seeds, calls)]
+        own = [(seed, solvers[name], stop) for seed, (name, stop) in planned]
+        took = time_calls(self.suite.problems[0].problem, own, left)
+        yield from zip(planned, took, strict=False)
 
     def _reaching(self) -> list[str]:
         """Return the finalists of which all runs end within the tolerance, the cheapest first."""
@@ -221,7 +223,7 @@ class RaceScheduler(Scheduler):
             if all(other in dropped for other in kin):
                 self._tell(f"{wording.at(self.elapsed)} {name}: {dropped[name]}", False)
 
-    def _offers(self) -> list[tuple[str, Stop]]:
+    def _offers(self) -> list[NamedCall]:
         """Return the calls that may be the cheapest and the named ones, the cheapest first."""
         found, leading = self.answered(self._store.records(self.suite.name))
         if found is None or self.rules.cost != "seconds":

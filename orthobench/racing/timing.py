@@ -26,22 +26,18 @@ THREADS = 1
 
 
 def time_calls(
-    problem: AnyProblem,
-    calls: Sequence[tuple[AnySolver, Stop]],
-    seconds: float,
-    seeds: Sequence[int] = (0,),
+    problem: AnyProblem, calls: Sequence[tuple[int, AnySolver, Stop]], seconds: float
 ) -> Iterator[tuple[float, float]]:
     """Yield the median seconds of each call, and those of its first one, in one process.
 
-    All calls on a seed come before those on the next. It ends if a call fails or the ``seconds``
-    are over; each has at most half of the rest.
+    A call has a seed, a solver and a stop; the data of the last seed are kept. It ends if a call
+    fails or the ``seconds`` are over; each has at most half of the rest.
     """
     end = time.monotonic() + seconds
-    planned = [(seed, solver, stop) for seed in seeds for solver, stop in calls]
     with Process("orthobench.racing.timing", threads=THREADS) as process:
-        process.send(problem)
-        for i, (seed, solver, stop) in enumerate(planned):
-            left = (end - time.monotonic()) / (1 + (i < len(planned) - 1))
+        process.send(pickled(problem))
+        for i, (seed, solver, stop) in enumerate(calls):
+            left = (end - time.monotonic()) / (1 + (i < len(calls) - 1))
             process.send((seed, pickled(solver), dict(stop.limits), left))
             try:
                 yield process.receive(max(left, 0.0))
@@ -53,7 +49,7 @@ def main(channel: Channel) -> None:
     """Make calls until the parent closes the channel; the error of a call ends the process."""
     from orthobench.api import instance
 
-    problem, built = channel.receive(), 0
+    problem, built = pickle.loads(channel.receive()), 0  # noqa: S301 - the parent wrote it
     made = instance(problem)
     while (message := channel.receive()) is not None:
         seed, *call = message

@@ -43,7 +43,8 @@ def provisional(race: Standing, call: Call | None, more: str = "") -> str:
     ``more`` is added if more time would help.
     """
     if race.leader is None or call is None:
-        if any(t.ended for t in race.trials):
+        ends = [trial.end for trial in race.trials if trial.ended]
+        if ends and min(ends) == math.inf:
             return "No solver yet: all runs end outside the level at which solvers are compared."
         if race.failed:
             return f"No solver yet: {clean(next(iter(race.failed.values())))}."

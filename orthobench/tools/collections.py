@@ -28,8 +28,7 @@ def finite_or_none(value: float) -> float | None:
 def plain(value: Any) -> Any:
     """Return dataclasses and mappings as JSON values, with None for numbers not finite."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in dataclasses.fields(value)]
-        return {name: plain(getattr(value, name)) for name in names}
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

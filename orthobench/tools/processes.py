@@ -83,9 +83,6 @@ class Alarm(AbstractContextManager["Alarm"]):
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
         """Cancel it, after a call that has begun."""
         with self._changed:
             self._at = -math.inf

@@ -162,6 +162,12 @@ def test_cut_cell_runs_again_under_a_longer_limit(suite, whole, tmp_path, monkey
     with monkeypatch.context() as patched:
         patched.setattr(Executor, "run", cut)
         assert sum(one.absent for one in run(suite, path).records) == 2
+        facts = [fact for fact in api.explained(suite, path) if fact["action"] == "runs"]
+        assert [fact["reason"] for fact in facts] == 2 * [
+            "it ended with timeout, and is tried again"
+        ]
+        facts = api.explained(suite, path, timeout=60.0)
+        assert {fact["action"] for fact in facts} == {"stored"}
         run(suite, path)
     assert limits == [60.0, 60.0, 120.0, 120.0]
     run(suite, path)

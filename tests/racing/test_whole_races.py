@@ -82,13 +82,12 @@ MADE: list[str] = []
 
 
 def time_calls(
-    problem: Any, calls: Sequence[tuple[Any, Stop]], seconds: float, seeds: Sequence[int] = (0,)
+    problem: Any, calls: Sequence[tuple[int, Any, Stop]], seconds: float
 ) -> Iterator[tuple[float, float]]:
     """Make no call, but say what each takes."""
-    for seed in seeds:
-        for solver, _ in calls:
-            MADE.append("power step=0.5" if solver.step_size == 0.5 else solver.name)
-            yield COSTS[MADE[-1]] + seed, 9.0
+    for seed, solver, _ in calls:
+        MADE.append("power step=0.5" if solver.step_size == 0.5 else solver.name)
+        yield COSTS[MADE[-1]] + seed, 9.0
 
 
 def track_in(folder: Path, toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Track:

@@ -72,6 +72,12 @@ def test_a_race_without_a_leader_says_why(trials: tuple[Trial, ...], why: str) -
     assert said.startswith(f"No solver yet: {why}")
 
 
+def test_failure_on_half_of_the_seeds_is_the_reason_without_a_leader() -> None:
+    field = race(run("a", 0, 2.0), run("a", 0, 0, seed=1, failed="it raised"))
+    assert field.leader is None
+    assert wording.provisional(field, None) == "No solver yet: it raised."
+
+
 def test_a_dip_below_all_ends_is_no_value_to_race_for() -> None:
     dips = made_trial("a", 0, 9.0, np.array([1.0, 0.0, 0.9]), np.arange(3.0), True)
     falls = made_trial("b", 0, 9.0, np.array([1.0, 0.5, 0.3]), np.arange(3.0), True)

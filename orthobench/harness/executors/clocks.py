@@ -46,18 +46,14 @@ class Meter:
         return known if len(known) == len(self._looks) else []
 
     @property
-    def left_children(self) -> bool:
-        """Whether children of the process were running at the last look."""
-        return bool(self.used and self.used[-1].children)
-
-    @property
-    def works_on(self) -> bool:
-        """Whether the process worked while its run was judged, such as in native threads."""
-        if len(self.used) < 3:
-            return False
-        _, end, now = self.used
+    def goes_on(self) -> bool:
+        """Whether the process has children, or worked during judging, as native threads do."""
+        used = self.used
+        if len(used) < 3:
+            return any(look.children for look in used[-1:])
+        _, end, now = used
         cpu = now.cpu - end.cpu
-        return cpu > BUSY_SECONDS and cpu > BUSY * (now.wall - end.wall)
+        return now.children > 0 or (cpu > BUSY_SECONDS and cpu > BUSY * (now.wall - end.wall))
 
     def checked(
         self, stop: Termination, clock: float, threads: int, volume: int, served: float,

@@ -112,14 +112,14 @@ class Guard:
             run = _Run(cell, instance, process, self.sources)
             run.recording.stop = run.follow(packed_oracle, limit, time.monotonic() - begin)
             outcome = judged(instance, run.recording, cell.until)
-        if outcome.stop.status.ok and not cell.solver.place.reduces:
-            outcome = replace(outcome, stop=run.checked_end(outcome.stop))
+        stop = outcome.stop
+        if stop.status.ok and not cell.solver.place.reduces:
+            stop = run.checked_end(stop)
         if run.faults:
-            reason = "; ".join([outcome.stop.reason, *run.faults])
-            outcome = replace(outcome, stop=replace(outcome.stop, reason=reason))
-        if run.leaves_traces() or outcome.stop.status is RunStatus.SUSPECT:
+            stop = replace(stop, reason="; ".join([stop.reason, *run.faults]))
+        if run.leaves_traces() or stop.status is RunStatus.SUSPECT:
             self.close()
-        return outcome.stored
+        return replace(outcome.stored, stop=stop)
 
     def close(self) -> None:
         """End the process."""
@@ -227,8 +227,7 @@ class _Run:
     def leaves_traces(self) -> bool:
         """Return whether the run changed its process or left others, which are ended."""
         orphans, silent = self._orphans(), self._ended and not self._begun
-        left = self._meter.left_children or self._meter.works_on
-        return bool(self._changed or silent or orphans or left)
+        return bool(self._changed or silent or orphans or self._meter.goes_on)
 
     def _orphans(self) -> int:
         """End processes whose parent ended; return their number."""

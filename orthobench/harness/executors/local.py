@@ -78,9 +78,8 @@ class Worker:
 
     def begin(self, cell: Cell) -> None:
         """Begin a cell; start a process if there is none, or it died."""
-        if self.process is not None and not self.process.alive:
+        if self.process is None or not self.process.alive:
             self.close()
-        if self.process is None:
             settings = {"threads": self.threads, "memory": self.limits.memory}
             module = "orthobench.harness.executors.local"
             self.process = Process(module, settings, self.threads, self.replies)
