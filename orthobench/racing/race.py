@@ -267,7 +267,8 @@ def _result(one: Entrants, race: RaceScheduler, results: Results, interrupted: b
     else:
         long = standing.is_long and not interrupted
         more = wording.too_long(rules.total, _advised(one.source, rules.cost)) if long else ""
-        sentence = wording.provisional(standing, call, more)
+        over = standing.next(math.inf) is None and not interrupted
+        sentence = wording.provisional(standing, call, more, over)
     solver = {s.label: s.solver for s in suite.solvers}.get(winner or "")
     problem = suite.problems[0].problem if one.source is None else one.source
     firsts = {name: first for (name, _), (_, first) in race.timed.items()}

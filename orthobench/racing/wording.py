@@ -37,10 +37,10 @@ def standing(race: Standing, running: str, elapsed: float, left: float) -> str:
     return "\n".join([*shown, now])
 
 
-def provisional(race: Standing, call: Call | None, more: str = "") -> str:
+def provisional(race: Standing, call: Call | None, more: str = "", over: bool = False) -> str:
     """Return the sentence about a leader with too few seeds for a decision.
 
-    ``more`` is added if more time would help.
+    ``more`` is added if more time would help; it does not if the race is ``over``.
     """
     if race.leader is None or call is None:
         ends = [trial.end for trial in race.trials if trial.ended]
@@ -50,11 +50,14 @@ def provisional(race: Standing, call: Call | None, more: str = "") -> str:
             return f"No solver yet: {clean(next(iter(race.failed.values())))}."
         return f"No solver yet: no run came to an end: give it more time.{more}"
     cost = ALL_COSTS[race.rules.cost].text(call.cost)
+    advice = "give it more time"
+    if over:
+        advice = "all runs are done and show no call to be as good; a larger tolerance may decide"
     return (
         f"Use {clean(race.leader)}{stop_text(call.stop)} for now, {cost}: untested on "
         f"{plural(len(race.costs(race.leader)), 'seed')}. It is the cheapest of {len(race.ran)} of "
         f"{plural(len(race.rules.order), 'configuration')} {within_text(race.rules.tolerance)}; "
-        f"give it more time.{more}"
+        f"{advice}.{more}"
     )
 
 

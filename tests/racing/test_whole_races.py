@@ -189,6 +189,26 @@ def test_finished_race_repeats_its_answer_without_runs(track: Track) -> None:
         assert len(store.sessions()) == sessions
 
 
+def test_more_time_is_asked_for_only_if_it_helps(track: Track) -> None:
+    def script(cell: Cell) -> Outcome:
+        misses = (cell.seed + (cell.solver_label == "slower")) % 2
+        return outcome(cell, curve={0.0: 1.0, COSTS[cell.solver_label]: 0.3 if misses else 1e-3})
+
+    track.script = script
+    cut = track.race(10.0, seeds=5)
+    assert not cut.decided
+    assert "give it more time" in cut.sentence
+    track.now = 100.0
+    over = track.race(1000.0, seeds=5)
+    assert not over.decided
+    assert "more time" not in over.sentence
+    begun = len(track.begun)
+    assert begun == len({(cell.solver_label, cell.seed) for cell in track.begun})
+    track.now = 100.0
+    assert track.race(10_000.0, seeds=5).sentence == over.sentence
+    assert len(track.begun) == begun
+
+
 def test_order_and_seconds_of_runs_follow_from_results(track: Track) -> None:
     def script(cell: Cell) -> Outcome:
         cost = COSTS[cell.solver_label] * (4 if cell.solver_label == "slower" else 1)
