@@ -100,14 +100,6 @@ def test_wrong_calls_say_what_is_right(X):
             call(X)
 
 
-def test_a_row_that_is_not_finite_is_named(X):
-    bad = X.copy()
-    bad[1234, 7] = np.nan
-    instance = ob.stochastic_pca(bad, k=2, test=X)
-    with pytest.raises(ob.DataError, match=r"sample 1234 .*feature 7"):
-        ob.solve("msg", instance, step=1.0)
-
-
 def test_a_solver_that_fails_raises_with_its_curve(toys):
     problem = toys.Problem()
     with pytest.raises(SolverError, match="ZeroDivisionError") as caught:

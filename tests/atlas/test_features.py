@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 
 import orthobench as ob
-from orthobench.atlas.features import (
-    EXTRA,
-    Features,
-    features,
-    features_of,
-    leading,
-    not_commuting,
-)
+from orthobench.atlas.features import EXTRA, Features, features, features_of, leading, not_commuting
 from orthobench.harness.cell import instance_of
 from orthobench.registry.plugins import catalogue
 

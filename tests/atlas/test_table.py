@@ -9,13 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from orthobench.atlas import table as module
-from orthobench.atlas.table import (
-    KINDS,
-    Atlas,
-    AtlasRow,
-    read,
-    write,
-)
+from orthobench.atlas.table import KINDS, Atlas, AtlasRow, read, write
 from orthobench.errors import DataError
 
 ABOUT = {"date": "2026-01-02", "versions": {"orthobench": "1"}}

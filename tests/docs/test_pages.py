@@ -135,8 +135,8 @@ def test_suites_are_valid_and_named(page, text, tmp_path, monkeypatch):
 
 
 def command_lines():
-    for page in READ:
-        for _, text in blocks(page, "", "console", "text"):
+    for page in [*READ, ROOT / "AGENTS.md"]:
+        for _, text in blocks(page, "", "console", "text", "sh"):
             for line in re.findall(r"^(?:\$ )?(orthobench [a-z].*)$", text, re.MULTILINE):
                 yield pytest.param(line, id=f"{named(page)}: {line}")
 

@@ -8,10 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fences import texts
+from orthobench_kit import symmetric_tensors
+from orthobench_orthogonal_tensor import maker as orthogonal_tensor
 from orthobench_sparse_pca import maker as sparse_pca
 from orthobench_stiefel import maker as stiefel
 from orthobench_stiefel import orthogonal_group
 from orthobench_stochastic_pca import maker as stochastic_pca
+from orthobench_tucker import maker as tucker
+from orthobench_tucker import sample_moments
 from sklearn.datasets import load_digits
 
 import orthobench
@@ -64,8 +68,12 @@ def masked(text):
 
 
 @pytest.mark.parametrize(
-    "module", [orthobench, stochastic_pca, sparse_pca, orthogonal_group, stiefel]
-)
+    "module",
+    [
+        orthobench, stochastic_pca, sparse_pca, orthogonal_group, stiefel, orthogonal_tensor,
+        symmetric_tensors, tucker, sample_moments,
+    ],
+)  # fmt: skip
 def test_docstrings_run(module):
     found = doctest.testmod(module)
     assert found.attempted

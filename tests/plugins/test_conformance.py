@@ -55,20 +55,9 @@ from orthobench.registry.plugins import catalogue
 from orthobench.testing.cases import Asked, cases, cases_of
 
 PLUGINS = (
-    "cca",
-    "givens",
-    "gpower",
-    "orthogonal-tensor",
-    "pca",
-    "polar",
-    "pymanopt",
-    "sparse-pca",
-    "stiefel",
-    "stochastic-pca",
-    "tensor-power",
-    "training",
-    "tucker",
-)
+    "cca", "givens", "gpower", "orthogonal-tensor", "pca", "polar", "pymanopt", "sparse-pca",
+    "stiefel", "stochastic-pca", "tensor-power", "training", "tucker",
+)  # fmt: skip
 
 VARIANTS = (
     Givens(sampling="without-replacement"),

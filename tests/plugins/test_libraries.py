@@ -18,14 +18,7 @@ from orthobench_tensor_power.solvers.polar_power import PolarPower
 from orthobench_tucker.solvers.hoevd import HOEVD
 from orthobench_tucker.solvers.pgd import PGD
 
-from orthobench.contract import (
-    ArraySolver,
-    SampleOracle,
-    Solution,
-    State,
-    copied,
-    namespace,
-)
+from orthobench.contract import ArraySolver, SampleOracle, Solution, State, copied, namespace
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget

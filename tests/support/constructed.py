@@ -79,3 +79,13 @@ def trace_of(values):
         metrics = {n: float(row[i]) for n, row in rows.items() if n not in (*COSTS, "seconds")}
         marks.append(Checkpoint(rows.get("seconds", (0.0,) * count)[i], 0.0, work, metrics))
     return tuple(marks)
+
+
+def best(k):
+    """Return the share of the variance in the first k directions of the orthogonal distribution."""
+    return (1 - 1.1**-k) / (1 - 1.1**-32)
+
+
+def gap(k):
+    """Return what the best k directions have more than the next best k."""
+    return (1 - 1 / 1.1) / (1 - 1.1**-32) * (1.1 ** (1 - k) - 1.1**-k)

@@ -10,13 +10,6 @@ import numpy as np
 from scipy.stats import binom, t, wilcoxon
 
 FAILED = 1e6
-PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "s": 1.0, "ms": 1e-3, "µs": 1e-6}
-
-
-def amount(text):
-    """Return the number that a text shows, as ``1.2 ms``, ``4,000`` or ``2.4 M``."""
-    number, _, unit = text.replace(",", "").partition(" ")
-    return float(number) * PREFIXES.get(unit, 1.0)
 
 
 def upper(d, level):

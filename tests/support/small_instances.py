@@ -1,4 +1,4 @@
-"""Small instances of each family in any unit, the solvers that take them, and spans to compare."""
+"""Small instances of each family in any coordinates and unit, their solvers, spans to compare."""
 
 from dataclasses import replace
 
@@ -21,18 +21,22 @@ FACTORS = random_point(6, 6, RNG)
 TENSOR = np.einsum("ia,ja,ka,a->ijk", FACTORS, FACTORS, FACTORS, np.arange(6.0, 0, -1))
 WHITE = np.linalg.svd(RNG.laplace(size=(230, 4)), full_matrices=False)[0] * 230**0.5
 MIXED = SAMPLES[:, :4] + 0.5 * RNG.standard_normal((230, 4))
+PENCIL = np.diag([5.0, 3, 1, 0.5]), np.diag([1.0, 2, 1, 1])
 
 
-def stiefel(c):
+def stiefel(R, c, weights=WEIGHTS, moved=0.0):
+    A = R.T @ MATRIX @ R
     return ob.stiefel(
-        lambda X: c * float(np.vdot(X * WEIGHTS, MATRIX @ X)),
-        lambda X: 2 * c * (MATRIX @ X) * WEIGHTS, n=8, p=3,
+        lambda X: c * float(np.vdot(X * weights, A @ X)) + moved,
+        lambda X: 2 * c * (A @ X) * weights, n=8, p=3,
     )  # fmt: skip
 
 
-def orthogonal_group(c):
-    target = MATRIX / 4 + TURN
-    return ob.orthogonal_group(lambda X: -c * float(np.vdot(target, X)), lambda X: -c * target, n=8)
+def orthogonal_group(R, c, moved=0.0):
+    T = R.T @ (MATRIX / 4 + TURN)
+    return ob.orthogonal_group(
+        lambda X: -c * float(np.vdot(T, X)) + moved, lambda X: -c * T, n=8
+    )  # fmt: skip
 
 
 def contrast(Z, c=1.0):
@@ -55,29 +59,42 @@ def entries(X, k):
     return replace(ob.stochastic_pca(X, k), oracle=EntryOracle(ArraySource(X * seen), k))
 
 
-def tucker_of_samples(c):
-    return ob.symmetric_tucker(c * SAMPLES[:, :5], rank=2, order=3)
+def turned(T, R):
+    return np.einsum("abc,ai,bj,ck->ijk", T, R, R, R)
 
 
 FAMILIES = {
-    "stiefel": stiefel,
-    "orthogonal-group": orthogonal_group,
-    "components": lambda c: contrast(WHITE, c),
-    "pca": lambda c: ob.pca(c * SAMPLES, 2),
-    "pca, as it is": lambda c: ob.pca(c * SAMPLES, 2, center=False),
-    "stochastic-pca": lambda c: ob.stochastic_pca(c * SAMPLES, 2),
-    "entries": lambda c: entries(c * SAMPLES, 2),
-    "sparse-pca": lambda c: of_features(c * SAMPLES[:20], 2),
-    "orthogonal-tensor": lambda c: ob.orthogonal_tensor(c * TENSOR),
-    "tucker": lambda c: ob.symmetric_tucker(tensor=c * TENSOR, rank=2),
-    "tucker-of-samples": tucker_of_samples,
-    "cca": lambda c: ob.cca(c * SAMPLES, c * MIXED, 2),
-    "cca, one side": lambda c: ob.cca(SAMPLES, c * MIXED, 2),
-    "pencil": lambda c: ob.generalized_eigenvectors(
-        c * np.diag([5.0, 3, 1, 0.5]), np.diag([1.0, 2, 1, 1]), 2
+    "stiefel": ((8,), stiefel),
+    "orthogonal-group": ((8,), orthogonal_group),
+    "components": ((4,), lambda R, c: contrast(WHITE @ R, c)),
+    "pca": ((8,), lambda R, c: ob.pca(c * SAMPLES @ R, 2)),
+    "pca, as it is": ((8,), lambda R, c: ob.pca(c * SAMPLES @ R, 2, center=False)),
+    "stochastic-pca": ((8,), lambda R, c: ob.stochastic_pca(c * SAMPLES @ R, 2)),
+    "entries": ((), lambda R, c: entries(c * SAMPLES, 2)),
+    "sparse-pca": ((20,), lambda R, c: of_features(c * R.T @ SAMPLES[:20], 2)),
+    "orthogonal-tensor": ((6,), lambda R, c: ob.orthogonal_tensor(c * turned(TENSOR, R))),
+    "tucker": ((6,), lambda R, c: ob.symmetric_tucker(tensor=c * turned(TENSOR, R), rank=2)),
+    "tucker-of-samples": (
+        (5,), lambda R, c: ob.symmetric_tucker(c * SAMPLES[:, :5] @ R, rank=2, order=3),
     ),
-    "polar": lambda c: ob.polar(c * MATRIX[:, :5]),
-}
+    "cca": ((8, 4), lambda R, c: ob.cca(c * SAMPLES @ R[:8, :8], c * MIXED @ R[8:, 8:], 2)),
+    "cca, one side": ((), lambda R, c: ob.cca(SAMPLES, c * MIXED, 2)),
+    "pencil": (
+        (4,), lambda R, c: ob.generalized_eigenvectors(
+            R.T @ (c * PENCIL[0]) @ R, R.T @ PENCIL[1] @ R, 2
+        ),
+    ),
+    "polar": ((8,), lambda R, c: ob.polar(c * R.T @ MATRIX[:, :5])),
+}  # fmt: skip
+"""Coordinates that do not matter, of cca those of each side, and the instance whose coordinates are
+R'x and whose unit is c."""
+
+
+def made(family, R=None, c=1.0):
+    """Return the instance of a family, as it is by default."""
+    sizes, make = FAMILIES[family]
+    return make(np.eye(sum(sizes)) if R is None else R, c)
+
 
 CHAOTIC = 1e-6
 """The most that rounding may grow to in a short run."""
@@ -97,8 +114,8 @@ def is_case(solver, family, oracle):
 
 CASES = [
     (solver, family)
-    for family, make in FAMILIES.items()
-    for oracle in [make(1.0).oracle]
+    for family in FAMILIES
+    for oracle in [made(family).oracle]
     for solver in ob.catalogue().solvers
     if is_case(solver, family, oracle)
 ]
@@ -124,3 +141,12 @@ def projection(columns):
     left, values, _ = np.linalg.svd(unit_columns(columns), full_matrices=False)
     left = left[:, values > 1e-9]
     return left @ left.T
+
+
+def compared(point, family):
+    """Return projections onto spans, or a point that is square or a polar factor."""
+    point = np.asarray(point, dtype=np.float64)
+    if point.shape[0] == point.shape[1] or family == "polar":
+        return point
+    halves = np.split(point, [8]) if family.startswith("cca") else [point]
+    return np.concatenate([projection(half).ravel() for half in halves])

@@ -1,7 +1,5 @@
 """Canonical correlation analysis: closed forms, transcriptions, and the door to its maker."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

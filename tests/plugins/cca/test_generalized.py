@@ -1,7 +1,5 @@
 """Generalized eigenvectors: closed forms, scipy, canonical correlations, and what is refused."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,37 +1,19 @@
 """The flops of the Givens methods against the operations of the methods written plainly."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from orthobench_givens._kernels.sparse_columns import Tally, plane_flops
 from orthobench_givens.solvers.coordinate_descent import Givens
-from orthobench_stiefel.orthogonal_group import OrthogonalGroupOracle
 from orthobench_stiefel.problems.ica import ICA
 from orthobench_stiefel.problems.orthogonal_brockett import Brockett
 from orthobench_stiefel.problems.orthogonal_procrustes import Procrustes
+from plain_solvers import Plain, PlainState
 
-from orthobench.contract.problem import Oracle, Solution
-from orthobench.contract.solver import Solver, State
 from orthobench.testing import counted, counting
 
 N = 12
-
-
-class PlainState(State):
-    """Takes any attributes."""
-
-
-class Plain(Solver[Any, PlainState]):
-    name: ClassVar[str] = "plain"
-
-    def step(self, oracle, state):
-        self.rotate(oracle, state)
-        state.work.steps += 1
-
-    def solution(self, state):
-        return Solution(state.U.copy())
 
 
 def turned(x, y, c, s):
@@ -42,15 +24,13 @@ def turned(x, y, c, s):
 class PlainGivens(Plain):
     """Algorithm 1 of Shalit and Chechik (2014) for the trace of M'U."""
 
-    needs: ClassVar[type[Oracle]] = OrthogonalGroupOracle
-
     def init(self, oracle, rng):
         state = PlainState()
         state.U, state.rng = oracle.start.copy(), rng
         state.C = oracle.M.T @ state.U
         return state
 
-    def rotate(self, oracle, state):
+    def move(self, oracle, state):
         U, C, pairs = state.U, state.C, [(i, j) for j in range(N) for i in range(j)]
         i, j = pairs[int(state.rng.random() * len(pairs))]
         angle = np.arctan2(C[i, j] - C[j, i], C[i, i] + C[j, j])

@@ -9,10 +9,7 @@ from kinds import one_of
 from orthobench_givens._kernels import packed_tensor, tensor_slabs
 from orthobench_givens._kernels.pairs import cyclic_sweep, offsets, packed_size
 from orthobench_givens.reference import rotated
-from orthobench_givens.solvers.tensor import (
-    GivensTensor,
-    RandomState,
-)
+from orthobench_givens.solvers.tensor import GivensTensor, RandomState
 from orthobench_kit.simd import COUNT
 from orthobench_kit.symmetric_tensors import contracted, symmetrized
 from orthobench_orthogonal_tensor import TensorOracle

@@ -1,29 +1,23 @@
 """The flops of gpower against the operations of the methods written plainly."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
 from features import of_features
 from orthobench_gpower.solvers.gpower import GPower
-from orthobench_sparse_pca import SparsePCAOracle
+from plain_solvers import Plain, PlainState
 
 from orthobench.contract.problem import Solution
-from orthobench.contract.solver import Solver, State, Status
+from orthobench.contract.solver import Status
 
 FEATURES, SAMPLES, M = 150, 60, 3
 
 
-class PlainState(State):
-    """Takes any attributes."""
-
-
 @dataclass(frozen=True)
-class Plain(Solver[SparsePCAOracle, PlainState]):
+class PlainGPower(Plain):
     """Algorithms 2 to 5 of Journée et al. (2010), with the loadings that these give."""
 
-    name: ClassVar[str] = "plain"
     hard: bool = False
     block: bool = False
     gamma: float = 0.1
@@ -55,7 +49,7 @@ class Plain(Solver[SparsePCAOracle, PlainState]):
         state.active, state.value = active, np.sum(value.sum(axis=0) * squares)
         state.G = (state.A.T @ active) * squares
 
-    def step(self, oracle, state):
+    def move(self, oracle, state):
         before = state.value
         if self.block:
             P, _, Qt = np.linalg.svd(state.G, full_matrices=False)
@@ -63,7 +57,6 @@ class Plain(Solver[SparsePCAOracle, PlainState]):
         else:
             state.X = state.G / np.linalg.norm(state.G)
         self.evaluate(state)
-        state.work.steps += 1
         if state.value - before <= self.tolerance * before:
             self.finish(state)
 
@@ -81,10 +74,10 @@ class Plain(Solver[SparsePCAOracle, PlainState]):
 
 
 VARIANTS = {
-    "greedy": (GPower(loadings="thresholded"), Plain()),
+    "greedy": (GPower(loadings="thresholded"), PlainGPower()),
     "block": (
         GPower(penalty="l0", block=True, mu="distinct", gamma=0.01, tolerance=1e-8),
-        Plain(hard=True, block=True, gamma=0.01, tolerance=1e-8),
+        PlainGPower(hard=True, block=True, gamma=0.01, tolerance=1e-8),
     ),
 }
 

@@ -4,6 +4,7 @@ from itertools import chain, combinations
 
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_gpower._kernels.kernels import begin
@@ -17,10 +18,6 @@ from orthobench.tools.geometry import drift, polar
 
 FORMS = [(penalty, block) for penalty in ("l1", "l0") for block in (False, True)]
 LONG = 10_000
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def data(d, N, seed=0):

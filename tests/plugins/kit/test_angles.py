@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_kit.angles import (
-    Trigonometric,
-    minimize,
-)
+from orthobench_kit.angles import Trigonometric, minimize
 
 from orthobench.errors import DataError
 

@@ -152,15 +152,6 @@ def test_sparse_matrix_too_large_to_be_dense_is_refused(make):
         make(sparse.csr_matrix((10**6, 10**4)))
 
 
-def test_a_data_frame_is_its_numbers():
-    frame_of = pytest.importorskip("pandas").DataFrame
-    for maker in MATRICES:
-        data, make = MAKERS[maker]
-        table = frame_of(data, index=range(5, 5 + len(data)))
-        with case(maker):
-            assert metrics(make(table)) == pytest.approx(metrics(make(data)), rel=1e-9, abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("broken", "said"),
     [

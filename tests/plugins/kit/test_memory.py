@@ -1,7 +1,5 @@
 """Limits of memory, of the machine and of a container."""
 
-from __future__ import annotations
-
 import pytest
 from orthobench_kit import memory
 from orthobench_kit.memory import refusal_of

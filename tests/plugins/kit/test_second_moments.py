@@ -1,11 +1,10 @@
 """Second moments against the explicit d x d matrix."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit import second_moments
@@ -19,10 +18,6 @@ from orthobench.errors import DataError
 from orthobench.tools.geometry import drift, random_point
 
 seeds = st.integers(0, 2**32 - 1)
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def rows(n, d, seed=0):

@@ -14,14 +14,7 @@ from orthobench_kit.stacks import (
     transposed,
     unstacked,
 )
-from orthobench_stiefel import (
-    ProductOracle,
-    defect,
-    feasible,
-    instance,
-    projected,
-    violation,
-)
+from orthobench_stiefel import ProductOracle, defect, feasible, instance, projected, violation
 
 from orthobench.contract.problem import Solution
 from orthobench.tools.geometry import drift, orthonormalize, polar, random_point

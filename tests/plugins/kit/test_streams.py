@@ -119,13 +119,6 @@ class TestSourceOf:
         source = ArraySource(rows(2))
         assert source_of(source) is source
 
-    def test_copies_an_array_that_may_change(self):
-        X = rows(3)
-        source = source_of(X, passes=2)
-        X[:] = 0
-        np.testing.assert_array_equal(source.block(0), rows(3))
-        assert source.passes == 2
-
     @pytest.mark.parametrize("data", [iter(rows(3)), [rows(3), rows(3)], ArraySource(rows(3)), min])
     def test_only_arrays_are_read_several_times(self, data):
         with pytest.raises(UsageError, match="leave passes at 1"):

@@ -1,7 +1,5 @@
 """Contractions of tensors of order 3 and 4 against their definition."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

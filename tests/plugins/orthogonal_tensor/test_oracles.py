@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 from orthobench_kit.symmetric_tensors import composed
-from orthobench_orthogonal_tensor.oracle import (
-    TensorOracle,
-    decomposition,
-)
+from orthobench_orthogonal_tensor.oracle import TensorOracle, decomposition
 
 import orthobench as ob
 from orthobench.contract.problem import Solution

@@ -1,7 +1,5 @@
 """randomized-joint-diagonalization: exact without noise, near the noise with it."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

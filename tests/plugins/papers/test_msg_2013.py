@@ -2,17 +2,8 @@
 
 import numpy as np
 import pytest
+from constructed import best, gap
 from orthobench_papers.msg_2013 import algorithm_2, figure_1, orthogonal, updates
-
-
-def best(k):
-    """Return the share of the variance in the first k directions, a geometric series."""
-    return (1 - 1.1**-k) / (1 - 1.1**-32)
-
-
-def gap(k):
-    """Return what the best k directions have more than the next best k."""
-    return (1 - 1 / 1.1) / (1 - 1.1**-32) * (1.1 ** (1 - k) - 1.1**-k)
 
 
 def test_its_probabilities_fall_by_a_tenth():

@@ -7,23 +7,13 @@ values of x inside and outside of the claim's bounds.
 from math import sqrt
 
 import pytest
-from constructed import Constructed
+from constructed import Constructed, best, gap
 from orthobench_papers.givens_2014 import mixtures
 from orthobench_papers.givens_2014.figure_1 import EXPLAINED, NONZEROS
 from orthobench_papers.reproduce.claims import Verdict
 
 from orthobench.registry.plugins import catalogue
 from orthobench.tools.machine import Load
-
-
-def best(k):
-    """Return the share of the variance in the first k directions of the orthogonal distribution."""
-    return (1 - 1.1**-k) / (1 - 1.1**-32)
-
-
-def gap(k):
-    """Return what the best k directions have more than the next best k."""
-    return (1 - 1 / 1.1) / (1 - 1.1**-32) * (1.1 ** (1 - k) - 1.1**-k)
 
 
 def only(metric, *solvers):

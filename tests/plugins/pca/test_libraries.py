@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from orthobench_pca.problems.matrices import SparseTermsPCA, TallPCA
-from orthobench_pca.solvers.libraries import (
-    SklearnPCA,
-    SklearnTruncatedSVD,
-    fitted,
-    refuse_sparse,
-)
+from orthobench_pca.solvers.libraries import SklearnPCA, SklearnTruncatedSVD, fitted, refuse_sparse
 
 import orthobench as ob
 from orthobench.errors import UsageError

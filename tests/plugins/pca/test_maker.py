@@ -5,13 +5,7 @@ import pytest
 import scipy.sparse as sp
 from orthobench_pca.judge import CHANGED
 from orthobench_pca.maker import RANGE, matrix_of, pca
-from orthobench_pca.matrices import (
-    COLUMNS,
-    Chunked,
-    Dense,
-    Operator,
-    Sparse,
-)
+from orthobench_pca.matrices import COLUMNS, Chunked, Dense, Operator, Sparse
 from scipy.sparse.linalg import aslinearoperator
 
 import orthobench as ob

@@ -1,7 +1,5 @@
 """Principal components against LAPACK's SVD: kinds of matrices, shapes, counts and refusals."""
 
-from __future__ import annotations
-
 import pickle
 from functools import partial
 

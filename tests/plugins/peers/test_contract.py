@@ -21,38 +21,24 @@ GROUP = ("brockett", {"n": 5})
 STIEFEL = ("stiefel-procrustes", {"n": 12, "p": 3})
 COMPONENTS = ("ica", {"n": 4, "samples": 400})
 PEERS = {
-    "sklearn-pca": (PCA, 30),
-    "sklearn-incremental-pca": (PCA, 2),
-    "dask-tsqr": (PCA, 30),
-    "dask-svd-compressed": (PCA, 30),
-    "dask-ml-pca": (PCA, 30),
-    "dask-ml-incremental-pca": (PCA, 2),
-    "scipy-svds": (PCA, 30),
-    "scipy-lobpcg": (PCA, 30),
-    "pymanopt-pca": (PCA, 30),
-    "torch-eigh": (PCA, 30),
-    "torch-svd-lowrank": (PCA, 30),
-    "torch-pca-lowrank": (PCA, 30),
-    "cuml-pca": (PCA, 30),
-    "cuml-incremental-pca": (PCA, 2),
-    "sklearn-sparse-pca": (SPARSE, 5),
-    "sklearn-minibatch-sparse-pca": (SPARSE, 5),
-    "tensorly-power-iteration": (TENSOR, 3),
-    "pyttb-cp-als": (TENSOR, 5),
-    "tensorly-tucker": (TUCKER, 5),
-    "tensorly-hosvd": (TUCKER, 1),
-    "pyttb-tucker-als": (TUCKER, 5),
-    "pyttb-hosvd": (TUCKER, 1),
-    "pymanopt-steepest-descent": (GROUP, 7),
-    "pymanopt-conjugate-gradient": (GROUP, 7),
-    "pymanopt-trust-regions": (GROUP, 4),
-    "geoopt-sgd": (STIEFEL, 6),
-    "geoopt-adam": (STIEFEL, 6),
-    "pogo-torch": (STIEFEL, 6),
-    "torch-orthogonal": (STIEFEL, 6),
-    "sklearn-fastica": (COMPONENTS, 4),
-    "picard-o": (COMPONENTS, 4),
+    name: (problem, steps)
+    for problem, steps, names in (
+        (PCA, 30, "sklearn-pca dask-tsqr dask-svd-compressed dask-ml-pca scipy-svds scipy-lobpcg"),
+        (PCA, 30, "pymanopt-pca torch-eigh torch-svd-lowrank torch-pca-lowrank cuml-pca"),
+        (PCA, 2, "sklearn-incremental-pca dask-ml-incremental-pca cuml-incremental-pca"),
+        (SPARSE, 5, "sklearn-sparse-pca sklearn-minibatch-sparse-pca"),
+        (TENSOR, 3, "tensorly-power-iteration"),
+        (TENSOR, 5, "pyttb-cp-als"),
+        (TUCKER, 5, "tensorly-tucker pyttb-tucker-als"),
+        (TUCKER, 1, "tensorly-hosvd pyttb-hosvd"),
+        (GROUP, 7, "pymanopt-steepest-descent pymanopt-conjugate-gradient"),
+        (GROUP, 4, "pymanopt-trust-regions"),
+        (STIEFEL, 6, "geoopt-sgd geoopt-adam pogo-torch torch-orthogonal"),
+        (COMPONENTS, 4, "sklearn-fastica picard-o"),
+    )
+    for name in names.split()
 }
+"""A problem for each peer, and steps that it takes on it."""
 MORE = {name: (TUCKER, 3) for name in PEERS if name.startswith("pymanopt-") and "pca" not in name}
 CASES = [*PEERS.items(), *MORE.items()]
 EXTRAS = (
@@ -154,14 +140,9 @@ SUITE = {
     "seeds": 1,
     "budget": {"steps": 2, "samples": 20},
     "problem": [{"name": PCA[0]}, {"name": TENSOR[0], **TENSOR[1]}],
-    "solver": [
-        {"name": "batch-pca"},
-        {"name": "sklearn-pca"},
-        {"name": "pymanopt-pca"},
-        {"name": "polar-power"},
-        {"name": "pyttb-cp-als"},
-        {"name": "tensorly-power-iteration"},
-    ],
+    "solver": (
+        "batch-pca sklearn-pca pymanopt-pca polar-power pyttb-cp-als tensorly-power-iteration"
+    ).split(),
 }
 
 

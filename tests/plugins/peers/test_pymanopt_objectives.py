@@ -2,11 +2,7 @@
 
 import numpy as np
 import pytest
-from orthobench_pymanopt.objectives import (
-    MomentObjective,
-    StiefelObjective,
-    TuckerObjective,
-)
+from orthobench_pymanopt.objectives import MomentObjective, StiefelObjective, TuckerObjective
 
 import orthobench as ob
 from orthobench.tools.geometry import random_point

@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 from orthobench_pymanopt.objectives import MomentObjective
 from orthobench_pymanopt.solvers import optimizers as pymanopt_optimizers
-from orthobench_pymanopt.solvers.optimizers import (
-    PymanoptSteepestDescent,
-    Result,
-    run_optimizer,
-)
+from orthobench_pymanopt.solvers.optimizers import PymanoptSteepestDescent, Result, run_optimizer
 from orthobench_pymanopt.solvers.pca import PymanoptPCA
 
 from orthobench.tools.flops import qr

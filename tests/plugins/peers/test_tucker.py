@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-from orthobench_tucker.library_tucker import (
-    ROWS,
-    hoevd,
-)
+from orthobench_tucker.library_tucker import ROWS, hoevd
 from orthobench_tucker.reference import moment
 from orthobench_tucker.solvers.tensorly_methods import TensorlyHOSVD, TensorlyTucker
 

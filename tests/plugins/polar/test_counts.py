@@ -9,9 +9,7 @@ from orthobench_polar.oracle import PolarSolution
 from orthobench_polar.solvers import direct
 from orthobench_polar.solvers.direct import PolarEigh, PolarSVD, ScipyPolar, TorchMuon
 from orthobench_polar.solvers.newton_schulz import NewtonSchulz
-from orthobench_polar.solvers.rational import (
-    halley_weights,
-)
+from orthobench_polar.solvers.rational import halley_weights
 
 import orthobench as ob
 from orthobench.tools.flops import eigh, svd

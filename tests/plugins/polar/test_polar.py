@@ -1,7 +1,5 @@
 """Polar factors: schedules by composition, closed forms, orders of convergence, and scales."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows in an order have the second moment that the judge knows, and the order that they name."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from orthobench_stochastic_pca.problems.arranged import ARRANGEMENTS, ArrangedRows

@@ -13,22 +13,9 @@ from orthobench.tools.places import place_of
 SUITE = Path(orthobench_kit.__file__).parent / "suites" / "devices.toml"
 
 TINY = {
-    2500: 30,
-    1500: 10,
-    5000: 14,
-    50_000: 18,
-    500: 6,
-    2000: 12,
-    1000: 8,
-    200: 5,
-    20: 4,
-    100: 3,
-    300: 4,
-    10_000: 10,
-    64: 6,
-    16: 3,
-    128: 12,
-}
+    2500: 30, 1500: 10, 5000: 14, 50_000: 18, 500: 6, 2000: 12, 1000: 8, 200: 5, 20: 4, 100: 3,
+    300: 4, 10_000: 10, 64: 6, 16: 3, 128: 12,
+}  # fmt: skip
 """Replacements for the numbers of the suite; smaller ones stay."""
 
 

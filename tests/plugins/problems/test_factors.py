@@ -1,12 +1,11 @@
 """Factor models and planted tensors: what is drawn is what is said."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from math import comb, sqrt
 
 import numpy as np
 import pytest
+from drawn import built, rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.geometry import subspace_error
@@ -31,14 +30,6 @@ SMALL = {
     ),
     "random-symmetric": RandomSymmetric(n=9, order=4, rank=2, true_rank=3),
 }
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-def built(problem, seed=0):
-    return problem.build(rng(seed))
 
 
 def flattened(oracle, r):

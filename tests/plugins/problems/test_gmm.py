@@ -1,25 +1,18 @@
 """The instance maker and the judge of Gaussian mixtures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.sources import ArraySource
 from orthobench_orthogonal_tensor.problems import gmm
 from orthobench_orthogonal_tensor.problems.gmm import centre_error, mixture_instance, nmi
-from orthobench_orthogonal_tensor.problems.mixtures import (
-    Mixture,
-)
+from orthobench_orthogonal_tensor.problems.mixtures import Mixture
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def sample(n=3000, k=3, d=6, seed=0, variance=1.0):

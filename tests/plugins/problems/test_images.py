@@ -1,13 +1,12 @@
 """Digits and MNIST: normalized as a whole, split 40/20/40, read with their checksums."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import struct
 
 import numpy as np
 import pytest
+from drawn import built
 from orthobench_kit.data import digits
 from orthobench_stochastic_pca.problems import images
 from orthobench_stochastic_pca.problems.images import MNIST, Digits
@@ -16,10 +15,6 @@ from orthobench.contract.problem import Solution
 from orthobench.errors import DataError
 from orthobench.tools import datasets
 from orthobench.tools.geometry import random_point
-
-
-def built(problem, seed=0):
-    return problem.build(np.random.default_rng(seed))
 
 
 def training(instance):

@@ -1,7 +1,5 @@
 """The problem missing-entries: its geodesic, its samples, and a judge that moves with them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from orthobench_kit.geometry import subspace_error

@@ -1,9 +1,8 @@
 """Moments of Gaussian mixtures against explicit tensors, and the way back to their parameters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.sources import ArraySource
@@ -27,10 +26,6 @@ from orthobench.errors import DataError, UsageError
 from orthobench.tools.geometry import polar, random_point
 
 seeds = st.integers(0, 2**32 - 1)
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def samples(n, d, seed=0):

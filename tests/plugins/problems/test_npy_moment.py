@@ -1,7 +1,5 @@
 """The moments of a user's .npy file: its parts, its scaling, its errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from orthobench_kit import memory

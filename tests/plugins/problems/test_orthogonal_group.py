@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from drawn import built
 from orthobench_stiefel.problems.ica import ICA, SIGNS, amari_distance
 from orthobench_stiefel.problems.orthogonal_brockett import Brockett
 from orthobench_stiefel.problems.orthogonal_procrustes import Optima, Procrustes
@@ -20,10 +21,6 @@ PROBLEMS = [
     *(ICA(n=4, samples=300, sources=kind) for kind in SIGNS),
 ]
 named = pytest.mark.parametrize("problem", PROBLEMS, ids=str)
-
-
-def built(problem, seed=0):
-    return problem.build(np.random.default_rng(seed))
 
 
 def point(n, seed=0):

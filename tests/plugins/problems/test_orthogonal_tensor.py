@@ -1,11 +1,10 @@
 """Problems of orthogonal tensor decomposition: what is planted in them, and what comes back."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 import pytest
+from drawn import built, rng
 from orthobench_kit.symmetric_tensors import composed, contracted
 from orthobench_orthogonal_tensor.problems.files import NpyTensor
 from orthobench_orthogonal_tensor.problems.gmm import GaussianMixtureMoments, draw
@@ -22,14 +21,6 @@ SMALL = {
     "gmm-moments": GaussianMixtureMoments(d=6, components=3, samples=2000),
     "lda-moments": LDAMoments(topics=3, vocabulary=12, documents=500, words=10),
 }
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-def built(problem, seed=0):
-    return problem.build(rng(seed))
 
 
 def decomposed(T, starts=1):
@@ -75,13 +66,6 @@ class TestOdeco:
         for seed in range(10):
             other = instance.measure(Solution(random_point(8, 8, rng(seed))))
             assert other["objective_gap"] > 0
-
-    def test_the_tensor_is_the_sum_of_its_parts(self):
-        U, w = random_point(4, 3, rng()), np.array([3.0, 2.0, 1.0])
-        explicit = sum(
-            weight * np.multiply.outer(np.outer(u, u), u) for weight, u in zip(w, U.T, strict=True)
-        )
-        np.testing.assert_allclose(composed(U, w), explicit, atol=1e-14)
 
     @pytest.mark.parametrize("problem", [Odeco(d=6, overlap=0.3), Odeco4(d=5, overlap=0.3)])
     def test_components_overlap_by_what_is_asked_for(self, problem):

@@ -1,7 +1,5 @@
 """Splits and normalizations against their definitions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,26 +1,16 @@
 """Planted loadings: what is drawn is what is said, and supports are compared with the truth."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np
 import pytest
+from drawn import built, rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_sparse_pca.problems.planted import PlantedSparse, support_f1
 
 from orthobench.contract.problem import Solution
 from orthobench.tools.geometry import drift
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-def built(problem, seed=0):
-    return problem.build(rng(seed))
-
 
 overlaps = st.integers(1, 8).flatmap(
     lambda s: st.tuples(st.just(s), st.integers(0, s // 4).map(lambda h: 2 * h))

@@ -1,13 +1,12 @@
 """Gene expression: RData and CSV read as they are, split, and scaled gene by gene."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys
 
 import numpy as np
 import pytest
+from drawn import built, rng
 from orthobench_sparse_pca.problems import prostate
 from orthobench_sparse_pca.problems.prostate import Prostate, read_csv, read_rdata
 
@@ -15,14 +14,6 @@ from orthobench.errors import DataError, UsageError
 from orthobench.tools import datasets
 
 needs_singh = pytest.mark.needs_data(prostate.SINGH)
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-def built(problem, seed=0):
-    return problem.build(rng(seed))
 
 
 def expression(samples=12, genes=30):

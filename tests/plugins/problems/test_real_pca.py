@@ -1,7 +1,5 @@
 """Real matrices: their sizes, their optimum, and files that are not there."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from orthobench_kit.data import digits

@@ -1,7 +1,5 @@
 """Samples in many files: their order, their parts, their errors, and the memory that they take."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

@@ -1,19 +1,14 @@
 """Splits and scalings of the sparse PCA problems against their definitions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_sparse_pca.problems.images import DigitsSparse
 from orthobench_sparse_pca.problems.parts import scaled, split, split_parts
 
 from orthobench.errors import DataError
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def data(n, d, seed=0):

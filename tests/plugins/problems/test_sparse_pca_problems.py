@@ -1,9 +1,8 @@
 """Digits and a user's matrix as problems of sparse PCA."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from drawn import built, rng
 from orthobench_kit.data import digits
 from orthobench_sparse_pca.problems.files import NpySparse
 from orthobench_sparse_pca.problems.images import DigitsSparse
@@ -11,14 +10,6 @@ from orthobench_sparse_pca.problems.images import DigitsSparse
 import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-def built(problem, seed=0):
-    return problem.build(rng(seed))
 
 
 def streamed(oracle):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from drawn import built
 from orthobench_stiefel import FiniteSumOracle, projected
 from orthobench_stiefel.problems.assignment import QuadraticAssignment
 from orthobench_stiefel.problems.brockett import StiefelBrockett
@@ -33,10 +34,6 @@ SMALL = [
     WeightRotation(n=8, rows=30),
 ]
 OUTLYING = WeightRotation(n=6, rows=30, outliers=2)
-
-
-def built(problem, seed=0):
-    return problem.build(np.random.default_rng(seed))
 
 
 def points(oracle, seed=0):

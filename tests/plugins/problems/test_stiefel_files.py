@@ -5,6 +5,7 @@ Each problem on the matrices of a built-in one has its cost, and its least cost.
 
 import numpy as np
 import pytest
+from drawn import built
 from orthobench_stiefel.problems.brockett import StiefelBrockett
 from orthobench_stiefel.problems.diagonalization import JointDiagonalization
 from orthobench_stiefel.problems.files import (
@@ -29,10 +30,6 @@ def save(tmp_path):
         return str(tmp_path / name)
 
     return saved
-
-
-def built(problem, seed=0):
-    return problem.build(np.random.default_rng(seed))
 
 
 def of_file(problem, save):

@@ -1,7 +1,5 @@
 """The synthetic distributions have the second moments that their judges take for known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from orthobench_kit.geometry import subspace_error

@@ -1,12 +1,11 @@
 """Moments of topic models against enumerations of words and against Dirichlet integrals."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_orthogonal_tensor.problems.lda import (
@@ -19,10 +18,6 @@ from orthobench_orthogonal_tensor.problems.lda import (
 )
 
 seeds = st.integers(0, 2**32 - 1)
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def some_model(k=3, words=6, seed=0):

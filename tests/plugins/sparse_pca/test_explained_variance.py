@@ -1,20 +1,15 @@
 """Variance that sparse components explain, against projections and principal components."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_sparse_pca.judge import adjusted_variance, explained_variance
 
 from orthobench.tools.geometry import unit_columns
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def sparse(d, m, seed=0, density=0.4):

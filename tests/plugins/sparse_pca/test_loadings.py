@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.geometry import subspace_error
@@ -9,10 +10,6 @@ from orthobench_sparse_pca.judge import explained_variance
 from orthobench_sparse_pca.loadings import solve_for_z
 
 from orthobench.tools.geometry import polar, random_point, unit_columns
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def data(d, n, seed=0, decay=0.7):

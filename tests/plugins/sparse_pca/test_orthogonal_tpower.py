@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 from features import of_features
-from orthobench_sparse_pca.solvers.orthogonal_tpower import (
-    OrthogonalTPower,
-    _penalized,
-)
+from orthobench_sparse_pca.solvers.orthogonal_tpower import OrthogonalTPower, _penalized
 
 from orthobench.contract.solver import Status
 

@@ -1,9 +1,8 @@
 """The instance maker, the judge and the oracle of sparse PCA."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from drawn import rng
 from features import of_features
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,10 +15,6 @@ import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.geometry import polar, random_point, unit_columns
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def data(d=9, n=7, seed=0):

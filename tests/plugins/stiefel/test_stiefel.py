@@ -171,6 +171,10 @@ def test_restarts_take_both_components_in_turn():
         ({"cost": lambda X: 1j}, "must be a real number, not complex128"),
         ({"cost": lambda X: X.sort() or 1.0}, "cost writes into the matrix"),
         ({"gradient": lambda X: -gradient(X)}, "not that of the cost"),
+        (
+            {"cost": lambda X: cost(X) + 1e9, "gradient": lambda X: -gradient(X)},
+            "not that of the cost",
+        ),
         ({"gradient": lambda X: 1.01 * gradient(X)}, "not that of the cost"),
         ({"gradient": lambda X: gradient(X).T}, r"shape \(6, 3\), not float64 of \(3, 6\)"),
         ({"gradient": lambda X: 1j * gradient(X)}, "real matrix"),

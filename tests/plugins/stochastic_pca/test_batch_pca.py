@@ -1,7 +1,5 @@
 """batch-pca against an independent SVD of the samples."""
 
-import pickle
-
 import numpy as np
 import pytest
 from orthobench_kit.geometry import subspace_error
@@ -12,20 +10,14 @@ from orthobench.contract.samples import SampleOracle
 from orthobench.tools.geometry import drift, random_point
 
 
-def reached(X, k, chunks=()):
+def point(X, k):
     oracle = SampleOracle(ArraySource(X), k)
     oracle.start = random_point(X.shape[1], k, np.random.default_rng(0))
     oracle.prepare(len(X))
     solver = BatchPCA()
     state = solver.init(oracle, np.random.default_rng(0))
-    for chunk in [*chunks, len(X) - sum(chunks)]:
-        solver.advance(oracle, state, chunk)
-        state = pickle.loads(pickle.dumps(state))  # noqa: S301
-    return state
-
-
-def point(X, k, chunks=()):
-    return BatchPCA().solution(reached(X, k, chunks)).point
+    solver.advance(oracle, state, len(X))
+    return solver.solution(state).point
 
 
 def decaying(n, d, seed=1):

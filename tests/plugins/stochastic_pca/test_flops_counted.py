@@ -1,7 +1,6 @@
 """The flops of streaming PCA against the operations of the methods written plainly."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -12,37 +11,31 @@ from orthobench_stochastic_pca.solvers.entropic import MEG, WarmuthKuzmin
 from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
 from orthobench_stochastic_pca.solvers.msg import MSG, CappedMSG
 from orthobench_stochastic_pca.solvers.rotating import GrassmannianSGD, Oja
+from plain_solvers import Plain, PlainState
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
-from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solver import Solver, State
 from orthobench.testing import NotConforming, check_flops
 
 D, K = 120, 8  # the plain methods do 7d further operations a step
 
 
-@dataclass(kw_only=True)
-class PlainState(State):
-    iterate: Any
-
-
 @dataclass(frozen=True)
-class Plain(Solver[SampleOracle, PlainState]):
+class PlainMethod(Plain):
     """A method of `reference` with a constant step."""
 
     method: Method
     eta: float = 1.0
 
-    name: ClassVar[str] = "plain"
     batch = 1
 
     def init(self, oracle, rng):
-        return PlainState(iterate=self.method.begin(oracle.start))
+        state = PlainState()
+        state.iterate = self.method.begin(oracle.start)
+        return state
 
-    def step(self, oracle, state):
+    def move(self, oracle, state):
         state.iterate = self.method.step(state.iterate, oracle.take(1)[0], self.eta)
-        state.work.steps += 1
 
     def solution(self, state):
         return Solution(np.array(self.method.read(state.iterate)))
@@ -83,12 +76,12 @@ def projection(run):
 
 @pytest.mark.parametrize("solver", one_of(3, SOLVERS), ids=lambda solver: solver.name)
 def test_flops_are_those_of_the_plain_method(solver, instance, flops_agree):
-    plain = Plain(METHODS[solver.name], getattr(solver, "step_size", 1.0))
+    plain = PlainMethod(METHODS[solver.name], getattr(solver, "step_size", 1.0))
     flops_agree(solver, plain, instance, seen=(projection, projection))
 
 
 def test_flops_of_oja_are_those_of_a_rotation(instance, flops_agree):
-    plain = Plain(METHODS["oja"]._replace(step=rotated), 0.1)
+    plain = PlainMethod(METHODS["oja"]._replace(step=rotated), 0.1)
     flops_agree(Oja(step_size=0.1, **CONSTANT), plain, instance)
 
 
@@ -99,9 +92,9 @@ def test_batch_pca_counts_the_decomposition_that_reading_makes():
         lambda X: np.linalg.eigh(X.T @ X)[1][:, -K:],
     )
     X = np.random.default_rng(0).standard_normal((60, 8))
-    check_flops(BatchPCA(), ob.stochastic_pca(X, k=K), Plain(collected))
+    check_flops(BatchPCA(), ob.stochastic_pca(X, k=K), PlainMethod(collected))
 
 
 def test_another_method_takes_other_flops(instance):
     with pytest.raises(NotConforming, match=r"work\.flops is \d+ after 40 steps, \d+ op"):
-        check_flops(Oja(relative=False), instance, Plain(METHODS["msg"]))
+        check_flops(Oja(relative=False), instance, PlainMethod(METHODS["msg"]))

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 from orthobench_kit.geometry import subspace_error
-from orthobench_stochastic_pca.solvers.krylov import (
-    BlockKrylov,
-    SubspaceIteration,
-)
+from orthobench_stochastic_pca.solvers.krylov import BlockKrylov, SubspaceIteration
 
 import orthobench as ob
 from orthobench.tools.geometry import drift

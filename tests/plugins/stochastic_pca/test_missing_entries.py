@@ -1,7 +1,5 @@
 """grassmannian-sgd and petrels on samples with missing entries, at rest and moving."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from orthobench_kit.sources import ArraySource

@@ -2,16 +2,13 @@
 
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.second_moments import DenseMoment, RowMoment
 from orthobench_stochastic_pca.judge import Optimum
 
 from orthobench.tools.geometry import random_point
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def rows(n, d, seed=0):

@@ -1,7 +1,6 @@
 """Streaming solvers against plain transcriptions of the published methods, flops included."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -13,23 +12,17 @@ from orthobench_stochastic_pca.solvers.history_pca import HistoryPCA
 from orthobench_stochastic_pca.solvers.krylov import BlockKrylov, SubspaceIteration
 from orthobench_stochastic_pca.solvers.rotating import Oja
 from orthobench_stochastic_pca.solvers.vr_pca import VRPCA
+from plain_solvers import Plain, PlainState
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
-from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solver import Solver, State
 from orthobench.testing import check_flops
 
 D, K, B = 120, 4, 10
 
 
-class PlainState(State):
-    """Takes any attributes."""
-
-
 @dataclass(frozen=True)
-class Plain(Solver[SampleOracle, PlainState]):
-    name: ClassVar[str] = "plain"
+class PlainStreaming(Plain):
     batch = B
 
     def init(self, oracle, rng):
@@ -41,17 +34,13 @@ class Plain(Solver[SampleOracle, PlainState]):
     def begin(self, state):
         """Set what the method keeps beside U."""
 
-    def step(self, oracle, state):
+    def move(self, oracle, state):
         state.t += 1
         self.take(oracle.take(self.batch), state)
-        state.work.steps += 1
-
-    def solution(self, state):
-        return Solution(state.U.copy())
 
 
 @dataclass(frozen=True)
-class PlainAdaOja(Plain):
+class PlainAdaOja(PlainStreaming):
     """Algorithm 2 of Henriksen and Ward (2019)."""
 
     common: bool = False
@@ -69,7 +58,7 @@ class PlainAdaOja(Plain):
 
 
 @dataclass(frozen=True)
-class PlainHistory(Plain):
+class PlainHistory(PlainStreaming):
     """Yang, Hsieh and Wang (2018), one product with each term of the sum."""
 
     def begin(self, state):
@@ -83,7 +72,7 @@ class PlainHistory(Plain):
 
 
 @dataclass(frozen=True)
-class PlainCCIPCA(Plain):
+class PlainCCIPCA(PlainStreaming):
     """Algorithm 1 of Weng, Zhang and Hwang (2003)."""
 
     batch = 1
@@ -115,7 +104,7 @@ class PlainCCIPCA(Plain):
 
 
 @dataclass(frozen=True)
-class PlainFrequentDirections(Plain):
+class PlainFrequentDirections(PlainStreaming):
     """Ghashami et al. (2016), with a buffer of 2l rows and the SVD of the Gram matrix."""
 
     batch = 1
@@ -139,7 +128,7 @@ class PlainFrequentDirections(Plain):
 
 
 @dataclass(frozen=True)
-class PlainVRPCA(Plain):
+class PlainVRPCA(PlainStreaming):
     """Algorithm 1 of Shamir (2016), after a power iteration; the samples are kept."""
 
     n: int = 60
@@ -170,7 +159,7 @@ class PlainVRPCA(Plain):
 
 
 @dataclass(frozen=True)
-class PlainKrasulina(Plain):
+class PlainKrasulina(PlainStreaming):
     """Tang (2019), without shortcuts."""
 
     batch = 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.rows import SparseRows
@@ -25,10 +26,6 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import RunStatus
 from orthobench.tools.geometry import random_point
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def rows(n, d, seed=0):

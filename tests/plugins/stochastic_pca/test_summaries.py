@@ -8,7 +8,6 @@ from block_passes import cut, oracle_of, points, summary_of
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.geometry import subspace_error
-from orthobench_stochastic_pca._kernels.sums import leading_part
 from orthobench_stochastic_pca.solvers import frequent_directions
 from orthobench_stochastic_pca.solvers.batch_pca import BatchPCA, MomentSum, unpacked
 from orthobench_stochastic_pca.solvers.frequent_directions import FrequentDirections
@@ -94,16 +93,6 @@ def test_incremental_pca_of_samples_of_rank_k_is_exact(n):
     assert whole.lost <= 1e-12 * np.linalg.norm(X, 2) ** 2
     np.testing.assert_allclose(whole.factor.T @ whole.factor, X.T @ X, rtol=1e-10, atol=1e-10)
     assert subspace_error(leading(X, 4), IncrementalPCA().finish(oracle, whole).point) < 1e-10
-
-
-@pytest.mark.parametrize("shape", [(9, 20), (40, 20)])
-def test_the_leading_part_is_that_of_the_svd(shape):
-    X = decaying(*shape)
-    factor, lost = leading_part(X, 3)
-    values, right = np.linalg.svd(X)[1:]
-    np.testing.assert_allclose(np.linalg.norm(factor, axis=1), values[:3])
-    assert subspace_error(right[:3].T, (factor / values[:3, None]).T) < 1e-10
-    assert lost == pytest.approx(values[3] ** 2)
 
 
 @pytest.mark.parametrize("narrow", [0, 16])

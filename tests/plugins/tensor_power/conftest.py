@@ -1,7 +1,5 @@
 """Tensors with a known decomposition, with noise or without, and runs to the end."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from types import SimpleNamespace
 

@@ -1,11 +1,10 @@
 """The packed kernels against the definitions, by einsum."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.symmetric_tensors import composed
@@ -20,10 +19,6 @@ from orthobench_tensor_power._kernels.contractions import (
 )
 
 seeds = st.integers(0, 2**32 - 1)
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def test_contractions_are_the_definition(tensors):

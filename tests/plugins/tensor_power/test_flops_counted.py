@@ -1,30 +1,20 @@
 """The flops of the tensor power methods against the operations of the methods written plainly."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
 from orthobench_kit.symmetric_tensors import composed
-from orthobench_orthogonal_tensor import TensorOracle
 from orthobench_tensor_power.solvers.polar_power import PolarPower
 from orthobench_tensor_power.solvers.tensor_power import TensorPower
+from plain_solvers import Plain, PlainState
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
-from orthobench.contract.solver import Solver, State, Status
+from orthobench.contract.solver import Status
 from orthobench.tools.geometry import random_point
 
 N = 10
-
-
-class PlainState(State):
-    """Takes any attributes."""
-
-
-@dataclass(frozen=True)
-class Plain(Solver[TensorOracle, PlainState]):
-    name: ClassVar[str] = "plain"
 
 
 def contracted(T, X):
@@ -40,11 +30,10 @@ class PlainPolarPower(Plain):
         self.contract(oracle.T, state)
         return state
 
-    def step(self, oracle, state):
+    def move(self, oracle, state):
         P, _, Qt = np.linalg.svd(state.C, full_matrices=False)
         state.U = P @ Qt
         self.contract(oracle.T, state)
-        state.work.steps += 1
 
     def contract(self, T, state):
         state.C = contracted(T, state.U)
@@ -53,9 +42,6 @@ class PlainPolarPower(Plain):
         state.U, inner = state.U * signs, inner * signs[:, None]
         if np.linalg.norm(inner - inner.T) <= 1e-8 * np.linalg.norm(inner):
             state.status = Status.CONVERGED
-
-    def solution(self, state):
-        return Solution(state.U.copy())
 
 
 @dataclass(frozen=True)
@@ -75,10 +61,9 @@ class PlainTensorPower(Plain):
         X = state.rng.standard_normal((len(state.T), self.restarts))
         state.X, state.at, state.refining = X / np.linalg.norm(X, axis=0), 0, False
 
-    def step(self, oracle, state):
+    def move(self, oracle, state):
         Y = contracted(state.T, state.X)
         values = (state.X * Y).sum(axis=0)
-        state.work.steps += 1
         state.at += 1
         if state.at <= self.iterations:
             state.X = Y / np.linalg.norm(Y, axis=0)

@@ -1,7 +1,5 @@
 """polar-power: its step, its convergence with and without noise, and its degenerate cases."""
 
-from __future__ import annotations
-
 import itertools
 from itertools import product
 

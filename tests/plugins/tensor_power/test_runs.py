@@ -1,7 +1,5 @@
 """Common properties of both solvers: starts and anytime solutions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from kinds import one_of

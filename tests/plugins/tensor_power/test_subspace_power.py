@@ -1,7 +1,5 @@
 """subspace-power: against a transcription, exact for components that are not orthogonal."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,10 +7,7 @@ from hypothesis import strategies as st
 from orthobench_kit.symmetric_tensors import composed
 from orthobench_orthogonal_tensor import orthogonal_tensor
 from orthobench_orthogonal_tensor.problems.odeco import Odeco, Odeco4
-from orthobench_tensor_power.solvers.subspace_power import (
-    SubspacePower,
-    flattened,
-)
+from orthobench_tensor_power.solvers.subspace_power import SubspacePower, flattened
 
 from orthobench.contract.solver import Status
 from orthobench.tools.geometry import polar, random_point, unit_columns

@@ -1,7 +1,5 @@
 """tensor-power against a plain loop of Algorithm 1, and on tensors of known decomposition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Tensors, samples, instances and runs that the tests of this family share."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import permutations
 from math import factorial
@@ -11,12 +9,7 @@ import numpy as np
 import pytest
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.symmetric_tensors import symmetrized
-from orthobench_tucker import (
-    GivenTensorOracle,
-    MomentOracle,
-    MomentStream,
-    symmetric_tucker,
-)
+from orthobench_tucker import GivenTensorOracle, MomentOracle, MomentStream, symmetric_tucker
 from orthobench_tucker.sample_moments import moment_tensor
 
 from orthobench.contract.problem import Solution

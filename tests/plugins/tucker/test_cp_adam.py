@@ -1,29 +1,17 @@
 """cp-adam: gradients, Adam and epochs against their definitions, recoveries, units, streams."""
 
-from __future__ import annotations
-
 import pickle
 from itertools import product
 
 import numpy as np
 import pytest
 from orthobench_kit.streams import SamplerSource
-from orthobench_tucker import (
-    MomentOracle,
-    MomentStream,
-    SampleMoment,
-    sample_moments,
-)
+from orthobench_tucker import MomentOracle, MomentStream, SampleMoment, sample_moments
 from orthobench_tucker._kernels.cp import Settings, descend
 from orthobench_tucker.judge import violation
 from orthobench_tucker.reference import composed, cp_adam, cp_gradient
 from orthobench_tucker.sample_moments import moment_tensor
-from orthobench_tucker.solvers.cp_adam import (
-    CPAdam,
-    CPIterate,
-    objective,
-    solution,
-)
+from orthobench_tucker.solvers.cp_adam import CPAdam, CPIterate, objective, solution
 
 from orthobench import Budget
 from orthobench.contract.problem import Instance

@@ -1,12 +1,10 @@
 """The flops of symmetric Tucker decomposition against the operations of the methods plainly."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from kinds import one_of
-from orthobench_tucker import MomentStream, SymmetricTensorOracle
 from orthobench_tucker._kernels.partial_cores import SampleCores
 from orthobench_tucker.reference import cp_gradient, hoevd_gradient, tucker_gradient
 from orthobench_tucker.solvers import quasi_newton, trust_region
@@ -18,10 +16,11 @@ from orthobench_tucker.solvers.quasi_newton import QuasiNewton
 from orthobench_tucker.solvers.shoevd import SHOEVD
 from orthobench_tucker.solvers.spgd import SPGD
 from orthobench_tucker.solvers.trust_region import TrustRegion
+from plain_solvers import Plain, PlainState
 
 import orthobench as ob
-from orthobench.contract.problem import Oracle, Solution
-from orthobench.contract.solver import Solver, State, Status
+from orthobench.contract.problem import Solution
+from orthobench.contract.solver import Status
 from orthobench.testing import check_flops
 
 N, R, D = 30, 3, 3
@@ -30,23 +29,12 @@ FIRST, SECOND = np.triu_indices(R)
 COUNTS = np.where(FIRST == SECOND, 1.0, 2.0)
 
 
-class PlainState(State):
-    """Takes any attributes."""
-
-
-class Plain(Solver[Any, PlainState]):
-    needs: ClassVar[type[Oracle]] = SymmetricTensorOracle
-    name: ClassVar[str] = "plain"
-
+class PlainTucker(Plain):
     def init(self, oracle, rng):
         state = PlainState()
         state.Q, state.rng, state.gamma = oracle.start.copy(), rng, None
         self.begin(oracle, state)
         return state
-
-    def step(self, oracle, state):
-        state.work.steps += 1
-        self.iterate(oracle, state)
 
     def begin(self, oracle, state):
         pass
@@ -56,14 +44,13 @@ class Plain(Solver[Any, PlainState]):
 
 
 @dataclass(frozen=True)
-class PlainStreaming(Plain):
+class PlainStreaming(PlainTucker):
     """Algorithms 2 and 3 of Jin et al. (2022)."""
 
-    needs: ClassVar[type[Oracle]] = MomentStream
     batch: int = 50
     hoevd_steps: int = 10**9
 
-    def iterate(self, oracle, state):
+    def move(self, oracle, state):
         X = oracle.take(self.batch)
         if state.work.steps == self.hoevd_steps + 1:
             state.gamma = None
@@ -76,13 +63,13 @@ class PlainStreaming(Plain):
 
 
 @dataclass(frozen=True)
-class PlainHOEVD(Plain):
+class PlainHOEVD(PlainTucker):
     """Equations 7 and 17, or with the distinct columns of the unfolded moment."""
 
     explicit: bool = False
     distinct: bool = False
 
-    def iterate(self, oracle, state):
+    def move(self, oracle, state):
         if self.explicit:
             unfolded = oracle.T.reshape(N, -1)
             square = unfolded @ unfolded.T
@@ -98,7 +85,7 @@ class PlainHOEVD(Plain):
 
 
 @dataclass(frozen=True)
-class PlainAscent(Plain):
+class PlainAscent(PlainTucker):
     """W = X ·(I, Q, Q) with a column for each pair of columns of Q, its core, and the gradient."""
 
     explicit: bool = False
@@ -128,7 +115,7 @@ class PlainAscent(Plain):
 class PlainPGD(PlainAscent):
     """Algorithm 1 with steps of 1000 over the length of each column."""
 
-    def iterate(self, oracle, state):
+    def move(self, oracle, state):
         lengths = np.sqrt(state.least**2 + np.sum(state.G**2, axis=0))
         state.Q = np.linalg.qr(state.Q + 1000.0 * state.G / lengths)[0]
         self.evaluate(oracle, state)
@@ -136,17 +123,16 @@ class PlainPGD(PlainAscent):
 
 @dataclass(frozen=True)
 class PlainHOOI(PlainAscent):
-    def iterate(self, oracle, state):
+    def move(self, oracle, state):
         scaled = state.W * np.sqrt(COUNTS)
         state.Q = np.linalg.svd(scaled, full_matrices=False)[0][:, :R]
         self.evaluate(oracle, state)
 
 
 @dataclass(frozen=True)
-class PlainAdam(Plain):
+class PlainAdam(PlainTucker):
     """Symmetric CP by Adam (Sherman and Kolda 2020), epochs as of Kolda and Hong (2020)."""
 
-    needs: ClassVar[type[Oracle]] = MomentStream
     batch: int = 50
     components: int = 4
     epoch: int = 10
@@ -155,7 +141,7 @@ class PlainAdam(Plain):
     def begin(self, oracle, state):
         state.held, state.value, state.fails = [], None, 0
 
-    def iterate(self, oracle, state):
+    def move(self, oracle, state):
         X = oracle.take(self.batch)
         if not state.held:
             self.first(X, state)

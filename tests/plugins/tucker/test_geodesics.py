@@ -1,7 +1,5 @@
 """Geodesics of the Grassmannian and the line search along them."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker.geodesics import Geodesic
-from orthobench_tucker.solvers.quasi_newton import (
-    FLATTER,
-    SUFFICIENT,
-    TRIALS,
-    Trial,
-    wolfe_search,
-)
+from orthobench_tucker.solvers.quasi_newton import FLATTER, SUFFICIENT, TRIALS, Trial, wolfe_search
 
 from orthobench.tools.geometry import drift, random_point
 

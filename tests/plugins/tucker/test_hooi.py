@@ -36,30 +36,6 @@ def oscillating():
     return values[table.expansion].reshape((3,) * 4)
 
 
-def test_ends_at_critical_points(tucker):
-    for case in product(["hoevd", "random"], [(20, 3, 4), (9, 4, 3), (6, 5, 2), (12, 2, 3)]):
-        start, (n, order, r) = case
-        made = tucker.of_tensor(tucker.factor_tensor(n, order, r), r)
-        Q = HOOI().solution(tucker.converged(HOOI(start=start), made)).point
-        assert tucker.measure(made, Q)["relative_gradient"] <= 2e-12, case
-        assert drift(Q) <= 1e-14, case
-
-
-@pytest.mark.parametrize(("n", "order", "r"), [(17, 3, 4), (8, 4, 3), (6, 5, 2)])
-def test_exact_ranks_are_recovered(tucker, n, order, r):
-    T, V = tucker.low_rank(n, order, r)
-    state = tucker.converged(HOOI(), tucker.of_tensor(T, r))
-    assert subspace_error(state.Q, V) <= 1e-12
-    assert state.objective == pytest.approx(np.vdot(T, T), rel=1e-13)
-
-
-def test_a_matrix_is_that_of_eckart_and_young(tucker):
-    A, vectors = tucker.matrix([9, -7, 6, -5, 3, -2, 1, 0, 0, 0])
-    state = tucker.converged(HOOI(start="random"), tucker.of_tensor(A, 4))
-    assert state.objective == pytest.approx(81 + 49 + 36 + 25, rel=1e-13)
-    assert subspace_error(state.Q, vectors[:, :4]) <= 1e-11
-
-
 def test_both_forms_make_the_same_steps(tucker):
     for case in product([(14, 2), (14, 3), (9, 4), (7, 5)], ["hoevd", "random"]):
         (n, order), start = case

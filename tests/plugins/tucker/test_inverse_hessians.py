@@ -1,7 +1,5 @@
 """Quasi-Newton approximations: the secant equation, and one kind against the other."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,9 +1,8 @@
 """The judge of symmetric Tucker decomposition against tensors formed by brute force."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker import ComponentSolution, Judge, SampleMoment, sample_moments
@@ -17,10 +16,6 @@ from orthobench.tools.geometry import orthonormalize, random_point
 ORDERS = (2, 3, 4, 5)
 seeds = st.integers(0, 2**32 - 1)
 orders = st.sampled_from(ORDERS)
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def skewed(p, n, seed=0):

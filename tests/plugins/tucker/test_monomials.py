@@ -1,8 +1,5 @@
 """Distinct monomials against the full symmetric power."""
 
-from __future__ import annotations
-
-import doctest
 from functools import reduce
 from itertools import product
 from math import comb
@@ -11,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker import sample_moments as module
 from orthobench_tucker.sample_moments import monomials
 
 sizes = {"r": st.integers(1, 5), "m": st.integers(1, 5)}
@@ -20,12 +16,6 @@ sizes = {"r": st.integers(1, 5), "m": st.integers(1, 5)}
 def power(z, m):
     """z ⊗ ... ⊗ z."""
     return reduce(np.multiply.outer, [z] * m)
-
-
-def test_the_docstring_examples_run():
-    found = doctest.testmod(module)
-    assert found.attempted
-    assert not found.failed
 
 
 @given(**sizes, seed=st.integers(0, 2**32 - 1))

@@ -1,16 +1,12 @@
 """The objective of the second-order methods: derivatives against definitions and differences."""
 
-from __future__ import annotations
-
-from itertools import permutations, product
+from itertools import permutations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker._kernels.partial_cores import (
-    TensorCores,
-)
+from orthobench_tucker._kernels.partial_cores import TensorCores
 from orthobench_tucker.geodesics import Geodesic
 from orthobench_tucker.judge import FullTensor
 from orthobench_tucker.objective import core_metric, evaluate, gain, hessian
@@ -41,22 +37,20 @@ def sym(A):
     return (A + A.T) / 2
 
 
-def test_value_and_gradient_are_those_of_equations_6_and_27():
-    for case in product(ORDERS, [False, True]):
-        order, pairs = case
-        n, r = 6, 3
-        T, (Q, _) = symmetric(n, order), place(n, r)
-        point = evaluate(TensorCores(T), Q, pairs=pairs)
-        euclidean, square = gradient(T, Q), point.unit**2
-        assert point.value * square == pytest.approx(objective(T, Q), rel=1e-13), case
-        assert point.value == pytest.approx(1, rel=1e-13), case
-        projected = euclidean - Q @ (Q.T @ euclidean)
-        np.testing.assert_allclose(
-            point.gradient * square, projected, atol=1e-14, err_msg=f"{case}"
-        )
-        np.testing.assert_allclose(point.B * square, Q.T @ euclidean, atol=1e-14, err_msg=f"{case}")
-        relative = FullTensor(T).relative_gradient(Q)
-        assert point.relative_gradient == pytest.approx(relative, rel=1e-12), case
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("pairs", [False, True])
+def test_value_and_gradient_are_those_of_equations_6_and_27(order, pairs):
+    n, r = 6, 3
+    T, (Q, _) = symmetric(n, order), place(n, r)
+    point = evaluate(TensorCores(T), Q, pairs=pairs)
+    euclidean, square = gradient(T, Q), point.unit**2
+    assert point.value * square == pytest.approx(objective(T, Q), rel=1e-13)
+    assert point.value == pytest.approx(1, rel=1e-13)
+    projected = euclidean - Q @ (Q.T @ euclidean)
+    np.testing.assert_allclose(point.gradient * square, projected, atol=1e-14)
+    np.testing.assert_allclose(point.B * square, Q.T @ euclidean, atol=1e-14)
+    relative = FullTensor(T).relative_gradient(Q)
+    assert point.relative_gradient == pytest.approx(relative, rel=1e-12)
 
 
 @pytest.mark.parametrize("order", ORDERS)

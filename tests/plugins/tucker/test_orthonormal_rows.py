@@ -1,7 +1,5 @@
 """The QR retraction: unique, orthonormal to rounding, and nothing lost where A is deficient."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

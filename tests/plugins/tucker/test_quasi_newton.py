@@ -1,19 +1,15 @@
 """quasi-newton: its limits, its speed, and its refusals and failures."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import permutations
-from typing import ClassVar
 
 import numpy as np
 import orthobench_kit.memory
 import pytest
 from orthobench_kit.geometry import subspace_error
-from orthobench_tucker import SymmetricTucker
+from orthobench_tucker.problems.factors import NIGFactor
 from orthobench_tucker.solvers.quasi_newton import QuasiNewton
 
-from orthobench.contract.parameters import parameter
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
 
@@ -22,15 +18,6 @@ KINDS = [
     for method in ("lbfgs", "bfgs")
     for preconditioned, name in ((True, "core"), (False, "identity"))
 ]
-
-
-def composed(core, Q):
-    """The symmetric part of core ·(Q', ..., Q')."""
-    T = core
-    for _ in range(core.ndim):
-        T = np.tensordot(T, Q, axes=([0], [1]))
-    orders = list(permutations(range(T.ndim)))
-    return sum(T.transpose(axes) for axes in orders) / len(orders)
 
 
 @pytest.mark.parametrize("order", [3, 4])
@@ -60,7 +47,8 @@ def test_matrix_gives_its_leading_eigenvectors(second_order, kind):
 @pytest.mark.parametrize("preconditioned", [True, False])
 def test_bfgs_converges_superlinearly(second_order, preconditioned, seed):
     """The ratio of successive gradients falls: of a tensor without low rank, in few dimensions."""
-    T = composed(np.random.default_rng(seed).standard_normal((6, 6, 6)), np.eye(6))
+    A = np.random.default_rng(seed).standard_normal((6, 6, 6))
+    T = sum(A.transpose(axes) for axes in permutations(range(3))) / 6
     solver = QuasiNewton(
         method="bfgs", preconditioned=preconditioned, start="random", tolerance=1e-13
     )
@@ -89,38 +77,17 @@ def test_a_tolerance_ends_the_run(second_order):
         assert state.status is Status.CONVERGED
 
 
-@dataclass(frozen=True)
-class Sized(SymmetricTucker):
-    """A problem of which only the sizes matter."""
-
-    name: ClassVar[str] = "sized"
-    rank: int = parameter(5, help="r")
-    n: int = parameter(100, help="n")
-    stream: bool = parameter(False, help="endless")
-
-    @property
-    def tensor_shape(self):
-        return (self.n,) * 3
-
-    @property
-    def streamed(self):
-        return self.stream
-
-    def build(self, rng):
-        raise NotImplementedError
-
-
 def test_matrix_beyond_memory_is_refused_with_its_size(second_order, monkeypatch):
     monkeypatch.setattr(orthobench_kit.memory, "total", lambda: 2**20)
-    why = QuasiNewton(method="bfgs", form="implicit").refuses(Sized())
+    why = QuasiNewton(method="bfgs", form="implicit").refuses(NIGFactor())
     assert "475 x 475" in why
     assert "3.4 MiB" in why
     assert "lbfgs" in why
-    assert QuasiNewton(method="lbfgs", form="implicit").refuses(Sized()) is None
-    assert QuasiNewton(method="bfgs", form="implicit").refuses(Sized(n=20)) is None
+    assert QuasiNewton(method="lbfgs", form="implicit").refuses(NIGFactor()) is None
+    assert QuasiNewton(method="bfgs", form="implicit").refuses(NIGFactor(n=20)) is None
     with pytest.raises(UsageError, match="475 x 475"):
         second_order.begun(QuasiNewton(method="bfgs"), second_order.moment(order=3, n=100))
-    assert "explicit tensor" in QuasiNewton(form="explicit").refuses(Sized())
+    assert "explicit tensor" in QuasiNewton(form="explicit").refuses(NIGFactor())
 
 
 def test_run_fails_after_a_cleared_memory_without_a_rise(second_order):

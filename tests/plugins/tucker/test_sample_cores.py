@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker._kernels.partial_cores import (
-    SampleCores,
-    TensorCores,
-)
+from orthobench_tucker._kernels.partial_cores import SampleCores, TensorCores
 from orthobench_tucker.sample_moments import moment_tensor, monomials, partial_core
 
 SIZES = st.tuples(

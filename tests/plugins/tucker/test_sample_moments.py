@@ -1,9 +1,8 @@
 """Implicit moments against tensors formed by brute force, for orders 2 to 5."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker import sample_moments
@@ -27,10 +26,6 @@ shapes = {
     "p": st.integers(1, 12),
     "seed": st.integers(0, 2**32 - 1),
 }
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def skewed(p, n, seed=0):

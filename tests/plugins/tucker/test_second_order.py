@@ -1,7 +1,5 @@
 """quasi-newton and trust-region: what both promise, in all kinds."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import permutations
 

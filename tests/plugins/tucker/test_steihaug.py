@@ -1,7 +1,5 @@
 """Truncated conjugate gradients against dense algebra."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

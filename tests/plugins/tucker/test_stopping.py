@@ -1,7 +1,5 @@
 """Stopping rules: rounding, objectives that vanish, cycles."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

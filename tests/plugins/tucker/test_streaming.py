@@ -1,21 +1,12 @@
 """Common properties of both streaming solvers: orthonormality, and no silent NaN."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
-import pytest
-from orthobench_tucker import symmetric_tucker
 from orthobench_tucker.solvers.shoevd import SHOEVD
 from orthobench_tucker.solvers.spgd import SPGD
 
-from orthobench import Budget
 from orthobench.contract.solver import Status
-from orthobench.harness.identity import Streams
-from orthobench.harness.judging import FEASIBLE, VIOLATION
-from orthobench.harness.run import run
-from orthobench.harness.stopping import RunStatus
 
 SOLVERS = [SPGD(batch=20, hoevd_steps=4), SPGD(batch=20, hoevd_steps=0), SHOEVD(batch=20)]
 
@@ -73,19 +64,3 @@ def test_samples_that_overflow_fail_the_run_and_say_so(streaming):
         oracle.prepare(120)  # more than there are
         state = streaming.run(solver, oracle, 6)
         assert (state.work.steps, state.work.samples) == (3, 60), case
-
-
-@pytest.mark.parametrize("solver", [SPGD(hoevd_steps=10), SHOEVD()], ids=["spgd", "shoevd"])
-@pytest.mark.parametrize("d", [3, 4])
-def test_a_run_on_samples_through_the_harness(streaming, solver, d):
-    rows, basis = streaming.factor_model(40, 3, 50 * 100)
-    instance = symmetric_tucker(rows, order=d, rank=3, basis=basis, core=True)
-    outcome = run(instance, solver, Budget(), Streams.of("factors", solver.name, 0))
-    assert outcome.stop.status is RunStatus.DONE
-    work = outcome.trace[-1].work
-    assert (work.steps, work.samples) == (100, 5000)
-    assert outcome.final.core.shape == (3,) * d
-    last = outcome.trace[-1].metrics
-    assert last["subspace_error"] < 0.1
-    assert last["relative_error"] < 0.1
-    assert max(mark.metrics[VIOLATION] for mark in outcome.trace) < FEASIBLE

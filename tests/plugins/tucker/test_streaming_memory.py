@@ -1,7 +1,5 @@
 """The streaming solvers take memory for a few bases and batches, however long the samples."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

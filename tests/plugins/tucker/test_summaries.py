@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from block_passes import cut, oracle_of, passes, points, summary_of
 from orthobench_kit.geometry import subspace_error
-from orthobench_tucker import GivenTensorOracle, MomentOracle, SymmetricTucker
+from orthobench_tucker import MomentOracle
+from orthobench_tucker.problems.factors import NIGFactor
+from orthobench_tucker.problems.planted import RandomSymmetric
 from orthobench_tucker.reference import hoevd_gradient, tucker_gradient
 from orthobench_tucker.sample_moments import core_norm_squared, moment_tensor, partial_core
 from orthobench_tucker.solvers.hoevd import HOEVD
@@ -120,32 +122,18 @@ def test_a_pass_follows_the_mean_gradient_of_its_batches(solver):
         np.testing.assert_allclose(np.abs(np.diag(expected.T @ Q)), 1.0)
 
 
-class Tensor(SymmetricTucker):
-    name = "tensor"
-    offers = GivenTensorOracle
-    tensor_shape = (N, N, N)
-
-    def build(self, rng):
-        raise NotImplementedError
-
-
-class Moment(Tensor):
-    name = "moment"
-    offers = MomentOracle
-
-
 def test_blocks_of_samples_are_needed():
-    assert "needs a MomentStream" in HOEVD(on="blocks").refuses(Tensor())
-    assert "needs a MomentStream" in PGD(on="blocks").refuses(Tensor())
-    assert HOEVD(on="blocks").refuses(Moment()) is None
-    assert HOEVD().refuses(Tensor()) is None
+    assert "needs a MomentStream" in HOEVD(on="blocks").refuses(RandomSymmetric())
+    assert "needs a MomentStream" in PGD(on="blocks").refuses(RandomSymmetric())
+    assert HOEVD(on="blocks").refuses(NIGFactor()) is None
+    assert HOEVD().refuses(RandomSymmetric()) is None
 
 
 def test_method_that_needs_more_than_passes_is_refused():
-    assert PGD(on="blocks").refuses(Moment()) is None
-    assert "rule ascending" in PGD(on="blocks", rule="constant").refuses(Moment())
-    assert "not from hoevd" in PGD(on="blocks", start="hoevd").refuses(Moment())
-    assert "all samples at once" in KhatriRaoSketch(on="blocks", power=1).refuses(Moment())
+    assert PGD(on="blocks").refuses(NIGFactor()) is None
+    assert "rule ascending" in PGD(on="blocks", rule="constant").refuses(NIGFactor())
+    assert "not from hoevd" in PGD(on="blocks", start="hoevd").refuses(NIGFactor())
+    assert "all samples at once" in KhatriRaoSketch(on="blocks", power=1).refuses(NIGFactor())
 
 
 @pytest.mark.parametrize("solver", [SHOEVD(batch=120), SPGD(batch=120)])

@@ -1,15 +1,12 @@
 """The instance maker and the oracles of symmetric Tucker decomposition."""
 
-from __future__ import annotations
-
-import doctest
 import pickle
-from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
 import pytest
 from cases import case
+from drawn import rng
 from orthobench_kit import memory
 from orthobench_tucker import (
     GivenTensorOracle,
@@ -17,36 +14,27 @@ from orthobench_tucker import (
     MomentStream,
     SymmetricTensorOracle,
     TuckerOracle,
-    reference,
     tensor_refusal,
 )
-from orthobench_tucker import maker as family
+from orthobench_tucker.reference import moment, multiplied
 from orthobench_tucker.sample_moments import moment_tensor
+from orthobench_tucker.solvers.shoevd import SHOEVD
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.contract.samples import SampleOracle, block_rows
-from orthobench.contract.solver import Solver, State
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import RunStatus
 from orthobench.tools.geometry import random_point
 
-STREAMS = Streams.of("problem", "watcher", 0)
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
+STREAMS = Streams.of("problem", "shoevd", 0)
 
 
 def skewed(n, p, seed=0):
     """Samples in rows, (p, n)."""
     return rng(seed).exponential(size=(n, p)).T - 0.5
-
-
-def moment(X, order):
-    return reference.moment(X, order)
 
 
 def draw(rng, count):
@@ -57,12 +45,6 @@ def with_entry(A, at, value):
     A = np.array(A, dtype=float)
     A[at] = value
     return A
-
-
-def test_the_docstring_example_runs():
-    found = doctest.testmod(family)
-    assert found.attempted
-    assert not found.failed
 
 
 class TestTensor:
@@ -220,50 +202,25 @@ def test_the_instance_of_a_tensor_and_every_judge_pickle(core):
     assert not core or np.array_equal(finish(Q).core, of_samples.measure.test.core(Q.point))
 
 
-@dataclass(kw_only=True)
-class Seen(State):
-    point: np.ndarray
-
-
-@dataclass(frozen=True)
-class Ascent(Solver[MomentStream, Seen]):
-    """Steps of the power method on the second moment of a batch."""
-
-    name = "ascent-toy"
-    batch = 50
-
-    def init(self, oracle, rng):
-        return Seen(point=oracle.start.copy())
-
-    def step(self, oracle, state):
-        rows = oracle.take(self.batch)
-        state.point = np.linalg.qr(rows.T @ (rows @ state.point))[0]
-        state.work.steps += 1
-        state.work.samples += self.batch
-
-    def solution(self, state):
-        return Solution(state.point.copy())
-
-
 @pytest.mark.parametrize("order", [2, 3, 4, 5])
 def test_a_run_gives_the_core_that_is_asked_for(order):
     X, test = skewed(6, 500), skewed(6, 300, 1)
     for judged in (X, test):
         part = {} if judged is X else {"test": test}
         instance = ob.symmetric_tucker(X, order=order, rank=2, core=True, **part)
-        outcome = run(instance, Ascent(), ob.Budget(), STREAMS)
+        outcome = run(instance, SHOEVD(), ob.Budget(), STREAMS)
         assert outcome.stop.status is RunStatus.DONE
         T, Q = moment_tensor(judged, order), outcome.final.point
-        core = reference.multiplied(T, *[Q] * order)
+        core = multiplied(T, *[Q] * order)
         found = outcome.final.core
         np.testing.assert_allclose(found, core, rtol=1e-10, atol=1e-13)
         np.testing.assert_allclose(found, instance.measure.test.core(Q))
         # the core is the least-squares one: its error is what the judge reports
-        back = reference.multiplied(found, *[Q.T] * order)
+        back = multiplied(found, *[Q.T] * order)
         error = np.sum((back - T) ** 2) / np.sum(T**2)
         assert outcome.trace[-1].metrics["relative_error"] == pytest.approx(error)
         plain = ob.symmetric_tucker(X, order=order, rank=2, **part)
-        assert run(plain, Ascent(), ob.Budget(), STREAMS).final.core is None
+        assert run(plain, SHOEVD(), ob.Budget(), STREAMS).final.core is None
 
 
 def test_too_large_a_core_is_refused():

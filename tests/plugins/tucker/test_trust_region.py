@@ -1,14 +1,12 @@
 """trust-region: its limits, its speed, and its failures."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from orthobench_kit.geometry import subspace_error
 from orthobench_tucker._kernels.partial_cores import partial_cores
-from orthobench_tucker.objective import evaluate, hessian
+from orthobench_tucker.objective import hessian
 from orthobench_tucker.solvers.quasi_newton import QuasiNewton
 from orthobench_tucker.solvers.trust_region import TrustRegion
 
@@ -93,31 +91,3 @@ def test_a_vanished_radius_with_a_gradient_fails(second_order):
     TrustRegion().step(oracle, state)
     assert state.status is Status.FAILED
     assert "is not rounding" in state.reason
-
-
-def test_pymanopts_trust_regions_end_at_the_same_optimum(second_order):
-    pymanopt = pytest.importorskip("pymanopt")
-    oracle = second_order.moment(order=3, n=12, r=2)
-    cores = partial_cores(oracle, "implicit")
-    first = second_order.begun(TrustRegion(), oracle).point
-    manifold = pymanopt.manifolds.Grassmann(12, 2)
-
-    @pymanopt.function.numpy(manifold)
-    def cost(Q):
-        return -evaluate(cores, Q, first.unit).value
-
-    @pymanopt.function.numpy(manifold)
-    def gradient(Q):
-        return -evaluate(cores, Q, first.unit).gradient
-
-    @pymanopt.function.numpy(manifold)
-    def product(Q, V):
-        return -hessian(cores, evaluate(cores, Q, first.unit), V)
-
-    problem = pymanopt.Problem(
-        manifold, cost, riemannian_gradient=gradient, riemannian_hessian=product
-    )
-    optimizer = pymanopt.optimizers.TrustRegions(verbosity=0, min_gradient_norm=1e-12)
-    found = optimizer.run(problem, initial_point=first.Q).point
-    state, _ = second_order.ended(TrustRegion(), oracle)
-    assert subspace_error(found, state.point.Q) < 1e-8

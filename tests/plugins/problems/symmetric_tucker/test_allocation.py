@@ -1,9 +1,8 @@
 """Expected utility and its weights: the formula, its gradient, and the conditions of optimality."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker.problems import allocation
@@ -11,10 +10,6 @@ from orthobench_tucker.problems.allocation import Utility, cumulative, performan
 
 from orthobench.errors import OrthobenchError
 from orthobench.tools.geometry import random_point
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def returns(seed=0, p=400, n=5):

@@ -1,9 +1,8 @@
 """Anomaly scores, ROC curves, and the sparsest mixture of images."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from drawn import rng
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker.problems.detection import (
@@ -15,10 +14,6 @@ from orthobench_tucker.problems.detection import (
 )
 
 from orthobench.tools.geometry import random_point
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 @given(st.integers(1, 5), st.integers(0, 20))

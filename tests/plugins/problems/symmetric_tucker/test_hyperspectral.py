@@ -1,12 +1,11 @@
 """The scene as a problem: what solvers see, what the judge says, what there is to look at."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np
 import pytest
 import scipy.io
+from drawn import built, rng
 from orthobench_tucker.problems import hyperspectral
 from orthobench_tucker.problems.hyperspectral import HyperspectralAnomaly
 
@@ -15,15 +14,6 @@ from orthobench.contract.problem import Solution
 from orthobench.errors import DataError
 from orthobench.tools import datasets
 from orthobench.tools.geometry import random_point
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-def built(problem, seed=0):
-    return problem.build(rng(seed))
-
 
 HEIGHT, WIDTH, BANDS = 12, 10, 5
 

@@ -1,11 +1,10 @@
 """Portfolios as a problem: periods, moments of low rank, and what became of the money."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 import numpy as np
 import pytest
+from drawn import built, rng
 from orthobench_tucker import ComponentSolution
 from orthobench_tucker.problems import portfolio
 from orthobench_tucker.problems.allocation import Utility, performance
@@ -18,14 +17,6 @@ from orthobench.tools import datasets
 from orthobench.tools.geometry import random_point
 
 needs_industries = pytest.mark.needs_data(portfolio.INDUSTRIES)
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-def built(problem, seed=0):
-    return problem.build(rng(seed))
 
 
 ASSETS, FIRST = 4, date(2015, 1, 1)

@@ -1,7 +1,5 @@
 """Daily returns: the tables of Kenneth French's data library, and periods of them."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import numpy as np

@@ -1,19 +1,14 @@
 """Hyperspectral scenes: MAT-files read as they are, pixels whitened."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import numpy as np
 import pytest
 import scipy.io
+from drawn import rng
 from orthobench_tucker.problems.scenes import read_scene, whitened_pixels
 
 from orthobench.errors import DataError
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def cube(height=6, width=5, bands=4):
