@@ -34,7 +34,7 @@ SMOKE = 2
 
 
 def held_out(path: Path | None) -> Iterator[tuple[str, Array, NDArray[np.bool_]]]:
-    """Yield kind, regrets of the single best call and of advice, and where advice has no doubt."""
+    """Yield kind, regrets of the single best call and of advice, and whether advice is sure."""
     for kind, rows in opened(path).kinds.items():
         found = similar(rows, ordered=False)
         if len(set(found.blocks)) == 1:

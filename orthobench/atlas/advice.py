@@ -61,9 +61,9 @@ class Advice:
     parameters : mapping
         Those that were equal in all measurements.
     expected_regret : float
-        Its expected cost, less a tenth of a second, over that of the cheapest: a geometric mean of
-        such factors on the nearest problems of the atlas, each advised without those of the same
-        data, and of a quarter of a miss.
+        Its expected cost, less a tenth of a second, over that of the cheapest. It is a geometric
+        mean of such factors on the nearest problems of the atlas, and of a quarter of a miss. Each
+        problem is advised without those of the same data.
     extrapolation : float
         The factor between the data and all measured sizes; 1 if they are within.
     runner_up : str, optional

@@ -113,7 +113,7 @@ class _Problem:
         cost = cost or self._unit or "seconds"
         tolerance = tolerance or self._results[0].tolerance or TOLERANCE
         prices = {
-            name: own.calls.costs([curve and curve.spent(cost) for curve in own.curves])
+            name: own.calls.costs([curve.spent(cost) if curve else None for curve in own.curves])
             for name, own in self._ran.items()
         }
         decided = self._evidence.decide(prices, tolerance, cost)

@@ -197,7 +197,7 @@ class Reader:
 
 
 def ended(
-    key: bytes, row: Row, texts: Mapping[str, str], names: Sequence[str], primary: str,
+    key: bytes, row: Row, texts: Mapping[str, str], names: tuple[str, ...], primary: str,
     where: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Return status, trace and load of a row that is read or written, checked."""

@@ -124,7 +124,8 @@ def arrival(runner: BlockRunner) -> None:
     merge, ours = runner.solver.merge, runner.solutions(runner.tree)
 
     def merged_elsewhere(a: Summary, b: Summary) -> Summary:
-        return pickled(merge(a, b), "a summary")
+        merged: Summary = merge(a, b)
+        return pickled(merged, "a summary")
 
     there = runner.solutions(lambda parts: reduced(map(pickled, parts), merged_elsewhere))
     _require_same(ours, there, "sent by pickle")

@@ -194,7 +194,8 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
     reasons = []
     fitting = (p for p in problems if issubclass(p.offers, solver.needs))
     own = [p for p in fitting if not any(q.required for q in parameters_of(p))]
-    makers = [*_of_families(solver.needs), *(partial(_built, p) for p in own)]
+    makers = [*_of_families(solver.needs)]
+    makers += [partial(_built, p) for p in own]
     black_box = isinstance(solver, BlackBox)
     for maker in makers:
         try:

@@ -68,10 +68,10 @@ def _series(
 ) -> Series:  # fmt: skip
     said = {s["place"]: f"; {s['change']}: {s['said']}"
             for s in steps if s["solver"] == curve["solver"]}  # fmt: skip
-    y, low, high = (np.array(curve[name], dtype=float) for name in (question, "low", "high"))
-    spread = (low, high) if question == "time" else ()
+    values = (np.array(curve[name], dtype=float) for name in (question, "low", "high"))
+    y, low, high = values if question == "time" else (next(values), None, None)
     return Series(
-        curve["solver"], np.arange(1.0, len(commits) + 1.0), y, *spread, solver=curve["solver"],
+        curve["solver"], np.arange(1.0, len(commits) + 1.0), y, low, high, solver=curve["solver"],
         notes=tuple(f"{commit['commit'][:10]} {commit['subject']}{said.get(i, '')}"
                     for i, commit in enumerate(commits)),
     )  # fmt: skip

@@ -140,10 +140,11 @@ SUITE = {
     "seeds": 1,
     "budget": {"steps": 2, "samples": 20},
     "problem": [{"name": PCA[0]}, {"name": TENSOR[0], **TENSOR[1]}],
-    "solver": (
-        "batch-pca sklearn-pca pymanopt-pca polar-power pyttb-cp-als tensorly-power-iteration"
-    ).split(),
-}
+    "solver": [
+        "batch-pca", "sklearn-pca", "pymanopt-pca", "polar-power", "pyttb-cp-als",
+        "tensorly-power-iteration",
+    ],
+}  # fmt: skip
 
 
 def test_without_the_extra_the_rest_of_a_suite_runs(tmp_path, monkeypatch):
