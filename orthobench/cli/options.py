@@ -72,9 +72,10 @@ def titled(**titles: str) -> type[click.Command]:
     class Titled(click.Command):
         def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
             title, sections = "", dict[str, list[tuple[str, str]]]()
-            for param in self.get_params(ctx):
-                title = titles.get(str(param.name), title)
-                if record := param.get_help_record(ctx):
+            options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
+            for option in options:
+                title = titles.get(str(option.name), title)
+                if record := option.get_help_record(ctx):
                     sections.setdefault(title, []).append(record)
             for name, records in sections.items():
                 with formatter.section(name):

@@ -89,7 +89,8 @@ def run(suite: str | None, verbose: bool, store: Path | None, only: str | None, 
         from orthobench.results.explain import lines as explained_lines
 
         as_text = partial(explained_lines, listed=explain)
-        print_facts(api.explained(requested, path, only=only, retry=retry), as_json, as_text)
+        planned = api.explained(requested, path, only=only, retry=retry, timeout=timeout)
+        print_facts(planned, as_json, as_text)
         return
     solvers, seeds = {solver.label for solver in requested.solvers}, len(requested.seeds)
     if seeds < FEWEST and len(solvers) > 1 and not (quiet or as_json or decide):
