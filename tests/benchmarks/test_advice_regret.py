@@ -7,10 +7,10 @@ import pytest
 
 
 def test_gap_closed_is_the_share_of_the_logarithm(script):
-    said = script.line("k", 2, np.log([4.0, 4.0]), np.log([1.0, 4.0]))
+    said = script.line("k", np.log([4.0, 4.0]), np.log([1.0, 4.0]))
     assert "single best  4.00, advice  2.00" in said
     assert said.endswith("gap closed +0.50")
-    assert script.line("k", 1, np.zeros(1), np.zeros(1)).endswith("gap closed +0.00")
+    assert script.line("k", np.zeros(1), np.zeros(1)).endswith("gap closed +0.00")
 
 
 @pytest.mark.wide
