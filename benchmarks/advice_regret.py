@@ -1,6 +1,6 @@
 """The regret of advice: on the own problems of the atlas, and on data that are in none.
 
-    python benchmarks/advice_regret.py              # leaving out one data set of the atlas
+    python benchmarks/advice_regret.py              # leaving out all sizes of a problem
     python benchmarks/advice_regret.py --unseen     # ten data sets of scikit-learn and of formulas
     python benchmarks/advice_regret.py --smoke      # two of these, in half a minute
 
@@ -33,18 +33,25 @@ SMOKE = 2
 """The data sets of a smoke run."""
 
 
-def held_out(path: Path | None) -> Iterator[tuple[str, Array, NDArray[np.bool_]]]:
-    """Yield kind, regrets of the single best call and of advice, and whether advice is sure."""
+def held_out(path: Path | None) -> Iterator[tuple[str, Array, NDArray[np.bool_], Array]]:
+    """Yield figures of each kind of problems.
+
+    These are its name, the regrets of the single best call and of advice, whether advice is sure,
+    and both regrets if other sizes of the same problem are known.
+    """
     for kind, rows in opened(path).kinds.items():
         found = similar(rows, ordered=False)
         if len(set(found.blocks)) < 2:
             continue
         expected = [
-            found.regret_at(found.positions[i], np.flatnonzero(found.blocks != block))
-            for i, block in enumerate(found.blocks)
+            found.regret_at(found.positions[i], np.flatnonzero(found.names != name))
+            for i, name in enumerate(found.names)
         ]
-        regrets = np.array([found.held_out[single_best], found.lost])
-        yield kind, regrets, np.array(expected) <= math.log(REGRET)
+        by_block = found.without(found.blocks)
+        regrets, known = (
+            np.array([own[single_best], own[found.model]]) for own in (found.held_out, by_block)
+        )
+        yield kind, regrets, np.array(expected) <= math.log(REGRET), known
 
 
 def line(kind: str, single: Array, advice: Array) -> str:
@@ -112,13 +119,15 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not (options.unseen or options.smoke):
         found = list(held_out(options.atlas))
-        for kind, regrets, _ in found:
+        for kind, regrets, *_ in found:
             click.echo(line(kind, *regrets))
-        regrets = np.concatenate([regrets for _, regrets, _ in found], axis=1)
-        sure = np.concatenate([one[2] for one in found])
+        regrets, sure, known = (
+            np.concatenate([one[i] for one in found], axis=-1) for i in (1, 2, 3)
+        )
         click.echo(line("all", *regrets))
+        click.echo(line("all, other sizes known", *known))
         click.echo(line("without a doubt", *regrets[:, sure]))
-        click.echo(line("where it says: race instead", *regrets[:, ~sure]))
+        click.echo(line("with a doubt", *regrets[:, ~sure]))
         return 0
     lost = []
     for i, (name, instance) in enumerate(unseen()):

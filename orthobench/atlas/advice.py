@@ -2,8 +2,8 @@
 
 One of three models predicts the loss of each call (`orthobench.atlas.losses`) at the features of
 the data: the mean over the problems of the family; a mean in which nearer problems have more
-weight; a ridge regression around the features. The one with the least regret on left-out data of
-the atlas is used.
+weight; a ridge regression around the features. The one is used that has the least regret
+on problems of the atlas when all sizes of the same problem are left out.
 
 If the rows of the data are ordered, only problems solved to `STRICT` count: solvers that see
 samples one after another do not end there. If they are not, problems with ordered rows do not
@@ -63,7 +63,7 @@ class Advice:
     expected_regret : float
         Its expected cost, less a tenth of a second, over that of the cheapest. It is a geometric
         mean of such factors on the nearest problems of the atlas, and of a quarter of a miss. Each
-        problem is advised without those of the same data.
+        problem is advised without its other sizes.
     extrapolation : float
         The factor between the data and all measured sizes; 1 if they are within.
     runner_up : str, optional

@@ -111,7 +111,7 @@ class Losses:
 
     @cached_property
     def model(self) -> Model:
-        """The model whose advice loses least on problems of other blocks.
+        """The model whose advice loses least on problems of other names.
 
         It is the single best call if no other model gains more than `CLOSE`.
         """
@@ -121,7 +121,7 @@ class Losses:
 
     @property
     def lost(self) -> Array:
-        """The regret of advice by its model on problems of other blocks."""
+        """The regret of advice by its model on problems of other names."""
         return self.held_out[self.model]
 
     def regret_at(self, position: Array, among: NDArray[np.intp] | None = None) -> float:
@@ -171,9 +171,19 @@ class Losses:
         return shares
 
     @cached_property
+    def names(self) -> NDArray[np.str_]:
+        """The names of the problems without their sizes, or the blocks if all have one name."""
+        names = np.array([one.name for one in self.problems])
+        return names if len(set(names)) > 1 else self.blocks
+
+    @cached_property
     def held_out(self) -> dict[Model, Array]:
-        """The regret of each model's advice, made without the problems of the same block."""
-        others = [(i, np.flatnonzero(self.blocks != one)) for i, one in enumerate(self.blocks)]
+        """The regret of each model's advice, made without the problems of the same name."""
+        return self.without(self.names)
+
+    def without(self, groups: NDArray[np.str_]) -> dict[Model, Array]:
+        """Return the regret of each model's advice, made without the problems of the same group."""
+        others = [(i, np.flatnonzero(groups != one)) for i, one in enumerate(groups)]
         return {
             model: np.array([
                 self.regrets[i, np.argmin(

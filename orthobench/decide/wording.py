@@ -159,6 +159,8 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
     star, times = stars.most_common(1)[0]
     if len(good) == 1:
         return f", at {factor_text(factors[0])} times the {cost.title} of {clean(str(star))}"
+    # the exact call that is named there may cost more
+    factors = [max(1.0, factor) for factor in factors]
     if max(factors) < ALIKE:
         return f", at about the least {cost.title}"
     text = factor_text(geometric_mean(factors, [c.block for c in good]))

@@ -1,13 +1,14 @@
 """Advice: near problems count more if that gains, and a solver is always named."""
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import orthobench as ob
-from orthobench.atlas.advice import advise
+from orthobench.atlas.advice import advise, similar
 from orthobench.atlas.answers import SHIPPED
 from orthobench.atlas.features import Features
 from orthobench.atlas.losses import (
@@ -31,7 +32,10 @@ def losses(logs, sizes, blocks=None):
     names = tuple(f"s{i}" for i in range(logs.shape[1]))
     blocks = blocks or tuple(f"b{i}" for i in range(len(logs)))
     stops = (Stop(),) * len(names)
-    problems = tuple(map(sized, sizes))
+    problems = tuple(
+        SimpleNamespace(name=block, **asdict(sized(size)))
+        for block, size in zip(blocks, sizes, strict=True)
+    )
     return Losses(names, names, stops, problems, np.array(blocks), np.exp(logs), least, ran)
 
 
@@ -143,6 +147,17 @@ def test_advice_has_the_nearest_problems_and_the_regret(rows):
     assert (only.use, only.runner_up) == ("oja", None)
     # oja never loses; four problems, of which the nearest count most, and a quarter of a miss
     assert 10 ** (0.25 / 4.25) < only.expected_regret < 10 ** (0.25 / 1.25)
+
+
+def test_advice_is_judged_without_other_sizes_of_the_same_problem(rows):
+    made = atlas_of(rows, sizes=(20, 21, 160, 161)).rows  # the two sizes have different solvers
+    kinds = [replace(r, name="small" if r.name in ("p0", "p1") else "large") for r in made]
+    found = similar(kinds, ordered=False)
+    # on either kind the other one advises the wrong solver
+    assert found.lost.mean() > 0.9 * math.log(7.9)
+    assert found.without(found.blocks)[nearest].mean() < 0.1
+    one = similar([replace(r, name="one") for r in made], ordered=False)
+    assert one.lost.mean() < 0.1  # sizes are left out where there is one kind
 
 
 def test_advice_takes_a_text_or_a_problem(rows):
