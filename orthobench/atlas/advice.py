@@ -1,7 +1,7 @@
 """Advice: the method to use on data that an atlas has not seen, with the expected regret.
 
-One of three models predicts the loss of each call (`orthobench.atlas.losses`) at the features of
-the data: the mean over the problems of the family; a mean in which nearer problems have more
+One of four models predicts the loss of each call (`orthobench.atlas.losses`) at the features of
+the data: the mean over the problems of the family; two means in which nearer problems have more
 weight; a ridge regression around the features. The one is used that has the least regret
 on problems of the atlas when all sizes of the same problem are left out.
 
