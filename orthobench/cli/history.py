@@ -15,7 +15,7 @@ from orthobench.cli.printing import print_facts, say, status_line
 
 
 @click.command()
-@click.argument("revisions", nargs=-1, required=True, metavar="RANGE...")
+@click.argument("revisions", nargs=-1, required=True, metavar="RANGE|REVISION...")
 @comparing
 @click.option("--every", type=COUNT, default=1, show_default=True, metavar="N",
               help="Take each N-th commit only.")  # fmt: skip

@@ -104,29 +104,31 @@ class Commit:
 
 
 def commits_of(folder: Path, revisions: Sequence[str], every: int = 1) -> list[Commit]:
-    """Return the commits of ranges, or single ones, oldest first, without cells.
+    """Return the commits of a range, or single ones, oldest first, without cells.
 
     Parameters
     ----------
     folder : Path
         A folder of the repository.
     revisions : sequence of str
-        Ranges ``A..B``, with A, along first parents; or revisions.
+        One range ``A..B``, with A, along first parents; or revisions.
     every : int
         Take each n-th commit from the newest on, and the oldest one.
 
     Raises
     ------
     UsageError
-        If a revision is unknown.
+        If a revision is unknown, or a range is not alone.
     """
     if bad := [one for one in revisions if one.startswith("-")]:
         raise UsageError(f"{bad[0]!r} is no revision; write a range such as v1.0..HEAD")
-    bases = [one.partition("..")[0] or "HEAD" for one in revisions if ".." in one]
+    if len(revisions) > 1 and any(".." in one for one in revisions):
+        raise UsageError("write one range A..B, or single revisions: git joins several ranges")
+    base, dots, _ = revisions[0].partition("..")
     try:
-        found = _log(folder, "--first-parent" if bases else "--no-walk", *revisions)
-        if bases:
-            found |= _log(folder, "--no-walk", *bases)
+        found = _log(folder, "--first-parent" if dots else "--no-walk", *revisions)
+        if dots:
+            found |= _log(folder, "--no-walk", base or "HEAD")
     except (GitError, FileNotFoundError) as error:
         text = " ".join(revisions)
         raise UsageError(f"no commits {text!r} here: {clean(str(error))}") from None

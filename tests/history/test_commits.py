@@ -41,3 +41,9 @@ def test_a_merge_counts_as_one_commit(repository, hashes):
 def test_an_unknown_revision_is_refused(repository, hashes, text):
     with pytest.raises(UsageError, match=r"no commits|no revision"):
         found(repository, text)
+
+
+@pytest.mark.parametrize("last", ["HEAD~2..HEAD", "HEAD"])
+def test_a_range_beside_others_is_refused(repository, hashes, last):
+    with pytest.raises(UsageError, match="one range"):
+        found(repository, "HEAD~4..HEAD~2", last)
